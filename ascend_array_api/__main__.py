@@ -1,0 +1,27 @@
+"""Command line: `python -m ascend_array_api demo` and `python -m ascend_array_api info`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m ascend_array_api")
+    commands = parser.add_subparsers(dest="command", required=True)
+    demo = commands.add_parser("demo", help="run scikit-learn on ascend_array_api and on NumPy")
+    demo.add_argument("--repeat", type=int, default=7, help="timed runs of each (default: 7)")
+    info = commands.add_parser("info", help="show versions, processor features and kernels")
+    info.add_argument("--json", action="store_true", help="print one JSON object")
+    args = parser.parse_args(argv)
+    if args.command == "demo":
+        from ascend_array_api import _demo
+
+        return _demo.run(args.repeat)
+    from ascend_array_api import _info
+
+    return _info.run(args.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+"""Devices, strictness, threads and memory of the running library.
+
+None of these names belongs to the standard: portable code does not need them.
+
+Examples
+--------
+>>> import ascend_array_api as xp
+>>> from ascend_array_api import runtime
+>>> with runtime.strict(False):
+...     xp.asarray([1, 2]) * 0.5
+Array([0.5, 1. ], dtype=float64, device=cpu)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
+
+from . import _core
+from ._core import Array
+from ._device import Device
+
+__all__ = [
+    "Array",
+    "Device",
+    "MemoryPool",
+    "MemoryStatistics",
+    "get_num_threads",
+    "get_strict",
+    "instruction_set",
+    "set_num_threads",
+    "set_strict",
+    "strict",
+]
+
+# None where the setting of the process holds; True or False inside `strict`.
+_strict_here: ContextVar[bool | None] = ContextVar("ascend_array_api_strict", default=None)
+
+
+def set_strict(enabled: bool, /) -> None:
+    """Choose strict or relaxed mode for the whole process.
+
+    Strict mode, the default, raises TypeError where the standard leaves the result open. Relaxed
+    mode gives what NumPy 2 gives there: dtypes of different kinds promote, integers are accepted by
+    floating-point functions, NumPy arrays serve as indices, and strings as dtypes.
+
+    Parameters
+    ----------
+    enabled : bool
+        True for strict mode.
+
+    Notes
+    -----
+    The environment variable ``ASCEND_ARRAY_API_STRICT=0`` does the same at import.
+
+    See Also
+    --------
+    strict : The same for a block of code.
+    """
+    _core.set_strict(bool(enabled))
+
+
+def get_strict() -> bool:
+    """Return whether strict mode is in force here.
+
+    Returns
+    -------
+    bool
+        The innermost `strict` block decides, then `set_strict`.
+    """
+    return _core.get_strict()
+
+
+@contextmanager
+def strict(enabled: bool = True, /) -> Iterator[None]:
+    """Choose strict or relaxed mode for a block of code.
+
+    Parameters
+    ----------
+    enabled : bool, optional
+        True for strict mode, False for relaxed mode.
+
+    Returns
+    -------
+    context manager
+        It holds in the current thread or asynchronous task only, and can decorate a function.
+
+    See Also
+    --------
+    set_strict : The same for the whole process, and what the modes mean.
+    """
+    token = _strict_here.set(bool(enabled))
+    try:
+        yield
+    finally:
+        _strict_here.reset(token)
+
+
+class MemoryStatistics(NamedTuple):
+    """Numbers of the memory pool.
+
+    Attributes
+    ----------
+    used : int
+        Bytes that arrays hold now.
+    cached : int
+        Bytes that the pool keeps for later arrays.
+    peak : int
+        Most bytes held by arrays at any one time.
+    allocations : int
+        How many times memory was taken from the system so far.
+    reused : int
+        How many times it was served from the cache instead.
+    limit : int
+        Most bytes that the pool asks of the device: the memory of the machine or the container.
+    """
+
+    used: int
+    cached: int
+    peak: int
+    allocations: int
+    reused: int
+    limit: int
+
+
+class MemoryPool:
+    """The pool from which the arrays of a device get their memory.
+
+    Parameters
+    ----------
+    device : Device or str, optional
+        The device. Default: ``cpu``.
+
+    Raises
+    ------
+    ValueError
+        If the device is unknown.
+    """
+
+    __slots__ = ("device",)
+
+    def __init__(self, device: Device | str = "cpu") -> None:
+        self.device = Device(device)
+
+    def statistics(self) -> MemoryStatistics:
+        """Return what the pool holds and has done so far.
+
+        Returns
+        -------
+        MemoryStatistics
+            Sizes in bytes and counts.
+        """
+        return MemoryStatistics(**_core.pool_stats())
+
+    def free_cached(self) -> None:
+        """Give the memory that the pool keeps for later arrays back to the system."""
+        _core.free_cached()
+
+    def __repr__(self) -> str:
+        return f"MemoryPool({self.device.name!r})"
+
+
+def set_num_threads(n: int, /) -> None:
+    """Set how many threads share the work of one operation.
+
+    Parameters
+    ----------
+    n : int
+        Number of threads, at least 1. Results do not depend on it.
+
+    Raises
+    ------
+    TypeError
+        If `n` is not an integer.
+    ValueError
+        If `n` is less than 1.
+
+    Notes
+    -----
+    The environment variable ``ASCEND_ARRAY_API_NUM_THREADS`` sets the number at import.
+    """
+    _core.set_num_threads(n)
+
+
+def get_num_threads() -> int:
+    """Return how many threads share the work of one operation.
+
+    Returns
+    -------
+    int
+        The number of threads, by default that of the processors available to the process.
+    """
+    return _core.num_threads()
+
+
+def instruction_set() -> str:
+    """Return the instruction set that the kernels of this process use.
+
+    Returns
+    -------
+    str
+        "v2", "v3" or "v4" of x86-64, or "neon". The environment variable
+        ``ASCEND_ARRAY_API_ISA`` chooses another one at import.
+    """
+    return _core.isa()
+
+
+def _strict_at_import() -> bool:
+    value = os.environ.get("ASCEND_ARRAY_API_STRICT", "1")
+    if value not in ("0", "1"):
+        raise ValueError(f"ASCEND_ARRAY_API_STRICT is 0 or 1, got {value!r}")
+    return value == "1"
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
+_core.register_strict_var(_strict_here)
+_core.set_strict(_strict_at_import())

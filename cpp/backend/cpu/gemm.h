@@ -1,0 +1,40 @@
+// Products of matrices and vectors on raw memory, spread over the worker threads.
+//
+// The bits of an element of a product depend only on its row of `a`, its column of `b` and the
+// dtype: not on threads, layout, batch, or the size of the rest.
+#pragma once
+#include <cstdint>
+
+#include "backend/cpu/kernels/table.h"
+
+namespace asc::cpu {
+
+// c[i] = a[i] @ b[i] for a batch of m x k and k x n matrices of one numeric dtype. The results
+// are contiguous, one after another; they overlap no operand.
+struct Product {
+    DType dtype;
+    int64_t m, n, k;
+    GemmOperand a, b;
+    void* c;
+    int64_t batch = 1;
+    // Where matrix i of an operand starts, in elements after its `data`; null: all at 0.
+    const int64_t* a_offsets = nullptr;
+    const int64_t* b_offsets = nullptr;
+};
+void multiply(const Product& product, const Parallel& par);
+
+// out[i] = sum over k of x[i][k] * y[i][k], or of conj(x[i][k]) * y[i][k], for a batch.
+struct DotProduct {
+    DType dtype;
+    int64_t k;
+    const void *x, *y;
+    int64_t x_stride, y_stride;
+    void* out;
+    bool conj = false;
+    int64_t batch = 1;
+    const int64_t* x_offsets = nullptr;
+    const int64_t* y_offsets = nullptr;
+};
+void dot(const DotProduct& product, const Parallel& par);
+
+}  // namespace asc::cpu

@@ -1,0 +1,72 @@
+#include "backend/cpu/isa.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace asc::cpu {
+
+#define X(isa)                         \
+    namespace isa {                    \
+    const KernelTable& kernels();      \
+    }
+ASC_KERNEL_ISAS
+#undef X
+
+namespace {
+
+bool runs(const char* isa) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (!std::strcmp(isa, "v4")) {
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
+    }
+    if (!std::strcmp(isa, "v3")) {
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    }
+    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+#else
+    return true;
+#endif
+}
+
+const KernelTable& choose() {
+    using Getter = const KernelTable& (*)();
+    struct Variant {
+        const char* name;
+        Getter table;
+    };
+    // From the plainest to the best.
+    constexpr Variant variants[] = {
+#define X(isa) {#isa, isa::kernels},
+        ASC_KERNEL_ISAS
+#undef X
+    };
+    const char* wanted = std::getenv("ASCEND_ARRAY_API_ISA");
+    Getter best = nullptr;
+    for (const Variant& variant : variants) {
+        if (!runs(variant.name)) continue;
+        best = variant.table;
+        if (wanted && !std::strcmp(wanted, variant.name)) return variant.table();
+    }
+    if (!best) raise(ErrorKind::Runtime, "this CPU lacks the instructions of x86-64-v2 (SSE 4.2)");
+    if (wanted) {
+        std::fprintf(stderr, "ascend_array_api: ASCEND_ARRAY_API_ISA=%s cannot run here; using %s\n", wanted,
+                     best().isa);
+    }
+    return best();
+}
+
+}  // namespace
+
+const KernelTable& kernels() {
+    static const KernelTable& table = choose();
+    return table;
+}
+
+}  // namespace asc::cpu

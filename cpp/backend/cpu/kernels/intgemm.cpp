@@ -1,0 +1,481 @@
+// Matrix products: packing, register tiles and dot products of every numeric dtype.
+//
+// Integers are exact modulo 2**bits; 8-bit ones are computed in 16 bits and float16/bfloat16 in
+// float32. A complex matrix is read as a real one: `a` gives two real rows (re, im) an element,
+// `b` and `c` two adjacent real columns, and a tile combines its pairs of rows at the end.
+#include "backend/cpu/kernels/table.h"
+
+#include <string.h>
+
+#include <utility>
+#if defined(__AVX2__) || defined(__AVX512F__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+namespace asc::cpu::ASC_ISA {
+namespace {
+
+// A tile is kTileRows x kTileVectors vectors: as many accumulators as the registers allow.
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64, kTileVectors = 4;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32, kTileVectors = 2;
+#elif defined(__ARM_NEON)
+constexpr int kVectorBytes = 16, kTileVectors = 4;
+#else
+constexpr int kVectorBytes = 16, kTileVectors = 2;
+#endif
+constexpr int kTileRows = 6;
+
+template <class T, int kBytes = kVectorBytes>
+struct Simd {
+    typedef T V __attribute__((vector_size(kBytes)));
+    static constexpr int kLanes = kBytes / sizeof(T);
+    static V load(const T* p) {
+        V v;
+        memcpy(&v, p, kBytes);
+        return v;
+    }
+    static void store(T* p, V v) { memcpy(p, &v, kBytes); }
+    // x - 0 is x for every x, signed zeros included.
+    static V splat(T x) { return x - V{}; }
+};
+
+template <class V>
+V multiply_add(V a, V b, V c) {
+    return a * b + c;
+}
+#if defined(__AVX512F__)
+inline __m512 multiply_add(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
+inline __m512d multiply_add(__m512d a, __m512d b, __m512d c) { return _mm512_fmadd_pd(a, b, c); }
+#elif defined(__AVX2__)
+inline __m256 multiply_add(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
+inline __m256d multiply_add(__m256d a, __m256d b, __m256d c) { return _mm256_fmadd_pd(a, b, c); }
+#elif defined(__ARM_NEON)
+inline float32x4_t multiply_add(float32x4_t a, float32x4_t b, float32x4_t c) {
+    return vfmaq_f32(c, a, b);
+}
+inline float64x2_t multiply_add(float64x2_t a, float64x2_t b, float64x2_t c) {
+    return vfmaq_f64(c, a, b);
+}
+#endif
+
+#if defined(__FMA__) || defined(__ARM_NEON)
+inline float scalar_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline double scalar_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+#endif
+template <class T>
+T scalar_fma(T a, T b, T c) {
+    // 1u: 16-bit factors must not meet in a signed int.
+    return static_cast<T>(1u * a * b + c);
+}
+
+template <class To, class From>
+To bit_cast(From x) {
+    static_assert(sizeof(To) == sizeof(From));
+    To y;
+    memcpy(&y, &x, sizeof y);
+    return y;
+}
+
+// --- elements and accumulators -----------------------------------------------------------------
+
+template <class T>
+T widen(T x) {
+    return x;
+}
+inline uint16_t widen(uint8_t x) { return x; }
+inline float widen(BHalf x) { return bit_cast<float>(static_cast<uint32_t>(x.bits) << 16); }
+inline float widen(Half x) {
+    const uint32_t magnitude = x.bits & 0x7fffu;
+    const uint32_t shifted = magnitude << 13;
+    // Subnormals are counted in units of 2**-24; infinities and NaN need the largest exponent.
+    const float subnormal = static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f;
+    const uint32_t special = magnitude >= 0x7c00u ? shifted + 0x70000000u : shifted + 0x38000000u;
+    const uint32_t wide = magnitude < 0x400u ? bit_cast<uint32_t>(subnormal) : special;
+    return bit_cast<float>(wide | static_cast<uint32_t>(x.bits & 0x8000u) << 16);
+}
+
+template <class T, class Acc>
+struct Narrow {
+    static T from(Acc x) { return static_cast<T>(x); }
+};
+template <>
+struct Narrow<BHalf, float> {
+    static BHalf from(float x) {
+        const uint32_t b = bit_cast<uint32_t>(x);
+        const uint32_t rounded = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
+        const bool nan = (b & 0x7fffffffu) > 0x7f800000u;
+        return {static_cast<uint16_t>(nan ? (b >> 16) | 0x40u : rounded)};
+    }
+};
+template <>
+struct Narrow<Half, float> {
+    static Half from(float x) {
+        const uint32_t b = bit_cast<uint32_t>(x), sign = (b >> 16) & 0x8000u;
+        const uint32_t a = b & 0x7fffffffu;
+        // Adding 0.5 rounds a subnormal result to a multiple of 2**-24 in the low bits.
+        const uint32_t small = bit_cast<uint32_t>(bit_cast<float>(a) + 0.5f) - 0x3f000000u;
+        const uint32_t normal = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;
+        uint32_t r = a < 0x38800000u ? small : normal;
+        r = a >= 0x47800000u ? 0x7c00u : r;
+        r = a > 0x7f800000u ? 0x7e00u : r;
+        return {static_cast<uint16_t>(r | sign)};
+    }
+};
+
+// --- packing -----------------------------------------------------------------------------------
+
+template <int kBytes>
+struct UnitOf;
+template <>
+struct UnitOf<4> {
+    using type = uint32_t;
+};
+template <>
+struct UnitOf<8> {
+    using type = uint64_t;
+};
+
+// Vector transposes of square blocks, in log2(lanes) rounds of exchanges.
+template <class U>
+struct Transpose {
+    using S = Simd<U>;
+    using V = typename S::V;
+    static constexpr int W = S::kLanes;
+
+    // Lane I of each result: its source among the 2 * W lanes of two rows D apart.
+    template <int D, int... I>
+    static void exchange(V& a, V& b, std::integer_sequence<int, I...>) {
+        const V low = __builtin_shufflevector(a, b, (I & D ? W + I - D : I)...);
+        b = __builtin_shufflevector(a, b, (I & D ? W + I : I + D)...);
+        a = low;
+    }
+    template <int D>
+    static void exchange(V* r) {
+#pragma GCC unroll 16
+        for (int i = 0; i < W; ++i)
+            if (!(i & D)) exchange<D>(r[i], r[i + D], std::make_integer_sequence<int, W>{});
+    }
+
+    // dst[k * dst_stride + j] = src[j * src_stride + k] for j, k < W.
+    static void block(U* dst, int64_t dst_stride, const U* src, int64_t src_stride) {
+        V r[W];
+#pragma GCC unroll 16
+        for (int j = 0; j < W; ++j) r[j] = S::load(src + j * src_stride);
+        if constexpr (W > 8) exchange<8>(r);
+        if constexpr (W > 4) exchange<4>(r);
+        if constexpr (W > 2) exchange<2>(r);
+        exchange<1>(r);
+#pragma GCC unroll 16
+        for (int k = 0; k < W; ++k) S::store(dst + k * dst_stride, r[k]);
+    }
+};
+
+// dst[k * width + j] = src[j * stride + k], k < depth, j < cols.
+template <class U>
+void pack_transposed(U* dst, int64_t width, const U* src, int64_t stride, int64_t depth,
+                     int64_t cols) {
+    constexpr int64_t W = Transpose<U>::W;
+    const int64_t full_cols = cols / W * W, full_depth = depth / W * W;
+    for (int64_t j = 0; j < full_cols; j += W)
+        for (int64_t k = 0; k < full_depth; k += W)
+            Transpose<U>::block(dst + k * width + j, width, src + j * stride + k, stride);
+    for (int64_t j = 0; j < cols; ++j)
+        for (int64_t k = j < full_cols ? full_depth : 0; k < depth; ++k)
+            dst[k * width + j] = src[j * stride + k];
+}
+
+template <class Mem, class Acc, bool kComplex>
+struct Gemm {
+    using S = Simd<Acc>;
+    using V = typename S::V;
+    static constexpr int64_t P = kComplex ? 2 : 1;  // reals an element
+    static constexpr int64_t W = S::kLanes;
+    static constexpr int64_t NR = W * kTileVectors;  // reals of a strip's row
+    static constexpr bool kSame = sizeof(Mem) == sizeof(Acc);
+
+    // Rows k < depth of `cols` elements as dst[k * width], the rest of the width zeroed.
+    static void pack_strip(Acc* dst, int64_t width, const Mem* b, int64_t row_stride,
+                           int64_t col_stride, int64_t depth, int64_t cols) {
+        const int64_t used = cols * P;
+        if (used < width)
+            for (int64_t k = 0; k < depth; ++k)
+                for (int64_t j = used; j < width; ++j) dst[k * width + j] = 0;
+        if (col_stride == 1) {
+            for (int64_t k = 0; k < depth; ++k)
+                for (int64_t j = 0; j < used; ++j)
+                    dst[k * width + j] = widen(b[k * row_stride * P + j]);
+            return;
+        }
+        constexpr int kUnit = static_cast<int>(sizeof(Mem) * P);
+        if constexpr (kSame && (kUnit == 4 || kUnit == 8)) {
+            if (row_stride == 1) {
+                using U = typename UnitOf<kUnit>::type;
+                pack_transposed<U>(reinterpret_cast<U*>(dst), width / P,
+                                   reinterpret_cast<const U*>(b), col_stride, depth, cols);
+                return;
+            }
+        }
+        for (int64_t j = 0; j < cols; ++j)
+            for (int64_t k = 0; k < depth; ++k)
+                for (int64_t p = 0; p < P; ++p)
+                    dst[k * width + j * P + p] =
+                        widen(b[(k * row_stride + j * col_stride) * P + p]);
+    }
+
+    static void pack(void* dst, const GemmOperand& b, int64_t k, int64_t n) {
+        const Mem* src = static_cast<const Mem*>(b.data);
+        Acc* out = static_cast<Acc*>(dst);
+        for (int64_t j = 0; j < n; j += NR / P, out += k * NR) {
+            const int64_t cols = n - j < NR / P ? n - j : NR / P;
+            for (int64_t p = 0; p < k; p += kGemmDepth)
+                pack_strip(out + p * NR, NR, src + (p * b.row_stride + j * b.col_stride) * P,
+                           b.row_stride, b.col_stride, k - p < kGemmDepth ? k - p : kGemmDepth,
+                           cols);
+        }
+    }
+
+    // Panels of kTileRows real rows (the last may have fewer), each depth x rows.
+    static void pack_rows(Acc* dst, const GemmOperand& a, int64_t k0, int64_t depth, int64_t m) {
+        constexpr int64_t kRows = kTileRows / P;
+        const Mem* src = static_cast<const Mem*>(a.data);
+        for (int64_t i = 0; i < m; i += kRows) {
+            const int64_t rows = m - i < kRows ? m - i : kRows;
+            const Mem* top = src + (i * a.row_stride + k0 * a.col_stride) * P;
+            for (int64_t k = 0; k < depth; ++k)
+                for (int64_t r = 0; r < rows; ++r)
+                    for (int64_t p = 0; p < P; ++p)
+                        *dst++ = widen(top[(r * a.row_stride + k * a.col_stride) * P + p]);
+        }
+    }
+
+    // How one tile reads its operands and where it leaves its sums, strides in reals.
+    struct Tile {
+        int64_t depth;
+        const Acc* a;
+        int64_t a_row, a_step;  // between elements of two rows, of two depths
+        const Acc* b;
+        int64_t b_step;
+        Acc* c;
+        int64_t c_row, cols;
+        bool first;  // overwrite c instead of adding to it
+    };
+
+    // `R` real rows of sums, `kPairs` combined into R / P rows of c.
+    template <int R, int NV>
+    static void tile(const Tile& t) {
+        V acc[R][NV] = {};
+        const Acc *a = t.a, *b = t.b;
+        const int64_t a_row = t.a_row, a_step = t.a_step, b_step = t.b_step;
+        for (int64_t k = 0; k < t.depth; ++k, a += a_step, b += b_step) {
+            V bv[NV];
+#pragma GCC unroll 8
+            for (int v = 0; v < NV; ++v) bv[v] = S::load(b + v * W);
+#pragma GCC unroll 8
+            for (int r = 0; r < R; ++r) {
+                const V av = S::splat(a[r / P * a_row + r % P]);
+#pragma GCC unroll 8
+                for (int v = 0; v < NV; ++v) acc[r][v] = multiply_add(av, bv[v], acc[r][v]);
+            }
+        }
+        if (!kComplex && t.cols == NV * W) {
+#pragma GCC unroll 8
+            for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 8
+                for (int v = 0; v < NV; ++v) {
+                    Acc* c = t.c + r * t.c_row + v * W;
+                    S::store(c, t.first ? acc[r][v] : S::load(c) + acc[r][v]);
+                }
+            }
+            return;
+        }
+        Acc sums[R][NV * W];
+        memcpy(sums, acc, sizeof sums);
+        for (int r = 0; r < R; r += P) {
+            Acc* c = t.c + r / P * t.c_row;
+            if constexpr (kComplex) {
+                for (int64_t j = 0; j < NV * W; j += 2) {
+                    sums[r][j] -= sums[r + 1][j + 1];
+                    sums[r][j + 1] += sums[r + 1][j];
+                }
+            }
+            if (t.first)
+                for (int64_t j = 0; j < t.cols; ++j) c[j] = sums[r][j];
+            else
+                for (int64_t j = 0; j < t.cols; ++j) c[j] += sums[r][j];
+        }
+    }
+
+    using TileFn = void (*)(const Tile&);
+    template <int NV>
+    static TileFn pick(int64_t rows) {
+        switch (rows) {
+            case 2: return tile<2, NV>;
+            case 4: return tile<4, NV>;
+            case 6: return tile<6, NV>;
+            default: break;
+        }
+        if constexpr (!kComplex) {
+            if (rows == 1) return tile<1, NV>;
+            if (rows == 3) return tile<3, NV>;
+            return tile<5, NV>;
+        }
+        return nullptr;
+    }
+
+    static constexpr int64_t kScratch = (kGemmRows * P + NR) * kGemmDepth * sizeof(Acc);
+
+    static void multiply(const GemmBlock& g, void* scratch) {
+        Acc* strip = static_cast<Acc*>(scratch);
+        Acc* rows_packed = strip + NR * kGemmDepth;
+        const Mem* b = static_cast<const Mem*>(g.b.data);
+        // Rows that are far apart in memory are packed, unless they are read only once or twice.
+        const bool pack_a = !kSame || (g.a.col_stride != 1 && g.n * P > 2 * NR && g.k > 8);
+        for (int64_t p = 0; p < g.k; p += kGemmDepth) {
+            const int64_t depth = g.k - p < kGemmDepth ? g.k - p : kGemmDepth;
+            if (pack_a) pack_rows(rows_packed, g.a, p, depth, g.m);
+            for (int64_t j = 0; j * P < g.n * P; j += NR / P) {
+                const int64_t cols = (g.n - j < NR / P ? g.n - j : NR / P) * P;
+                Tile t;
+                t.depth = depth;
+                t.cols = cols;
+                t.first = p == 0;
+                t.c_row = g.c_row_stride * P;
+                const Mem* source = b + (p * g.b.row_stride + j * g.b.col_stride) * P;
+                const bool narrow = cols <= W;
+                if (g.packed_b) {
+                    t.b = static_cast<const Acc*>(g.packed_b) + j * P * g.k + p * NR;
+                    t.b_step = NR;
+                } else if (kSame && g.b.col_stride == 1 && (cols == NR || cols == W)) {
+                    t.b = reinterpret_cast<const Acc*>(source);
+                    t.b_step = g.b.row_stride * P;
+                } else {
+                    t.b_step = narrow ? W : NR;
+                    pack_strip(strip, t.b_step, source, g.b.row_stride, g.b.col_stride, depth,
+                               cols / P);
+                    t.b = strip;
+                }
+                run_rows(t, g, narrow, pack_a ? rows_packed : nullptr, p, j);
+            }
+        }
+    }
+
+    // All rows of the block against one strip.
+    static void run_rows(Tile& t, const GemmBlock& g, bool narrow, const Acc* packed, int64_t p,
+                         int64_t j) {
+        for (int64_t i = 0; i < g.m; i += kTileRows / P) {
+            const int64_t rows = (g.m - i) * P < kTileRows ? (g.m - i) * P : kTileRows;
+            if (packed) {
+                t.a = packed + i * P * t.depth;
+                t.a_row = P;
+                t.a_step = rows;
+            } else {
+                t.a = static_cast<const Acc*>(g.a.data) +
+                      (i * g.a.row_stride + p * g.a.col_stride) * P;
+                t.a_row = g.a.row_stride * P;
+                t.a_step = g.a.col_stride * P;
+            }
+            t.c = static_cast<Acc*>(g.c) + i * t.c_row + j * P;
+            (narrow ? pick<1>(rows) : pick<kTileVectors>(rows))(t);
+        }
+    }
+
+    static void add(void* acc, const void* part, int64_t n) {
+        Acc* a = static_cast<Acc*>(acc);
+        const Acc* b = static_cast<const Acc*>(part);
+        for (int64_t i = 0; i < n * P; ++i) a[i] = static_cast<Acc>(a[i] + b[i]);
+    }
+
+    static void round(void* dst, const void* acc, int64_t n) {
+        Mem* d = static_cast<Mem*>(dst);
+        const Acc* a = static_cast<const Acc*>(acc);
+        for (int64_t i = 0; i < n; ++i) d[i] = Narrow<Mem, Acc>::from(a[i]);
+    }
+
+    // Product i belongs to lane i % kReduceLanes; lanes are combined pairwise.
+    static Acc fold(Acc* lanes) {
+        for (int64_t h = kReduceLanes / 2; h; h /= 2)
+            for (int64_t l = 0; l < h; ++l) lanes[l] = static_cast<Acc>(lanes[l] + lanes[l + h]);
+        return lanes[0];
+    }
+
+    static void dot(void* out, const void* x, const void* y, int64_t n, bool conj) {
+        const Mem *a = static_cast<const Mem*>(x), *b = static_cast<const Mem*>(y);
+        Acc* result = static_cast<Acc*>(out);
+        if constexpr (kComplex) {
+            dot_complex(result, a, b, n, conj);
+        } else {
+            constexpr int kVectors = static_cast<int>(kReduceLanes / W > 0 ? kReduceLanes / W : 1);
+            static_assert(kVectors * W == kReduceLanes);
+            V sums[kVectors] = {};
+            int64_t i = 0;
+            for (; i + kReduceLanes <= n; i += kReduceLanes) {
+                Acc av[kReduceLanes], bv[kReduceLanes];
+                for (int64_t l = 0; l < kReduceLanes; ++l) av[l] = widen(a[i + l]);
+                for (int64_t l = 0; l < kReduceLanes; ++l) bv[l] = widen(b[i + l]);
+#pragma GCC unroll 16
+                for (int v = 0; v < kVectors; ++v)
+                    sums[v] = multiply_add(S::load(av + v * W), S::load(bv + v * W), sums[v]);
+            }
+            Acc lanes[kReduceLanes];
+            memcpy(lanes, sums, sizeof lanes);
+            for (int64_t l = 0; i < n; ++i, ++l)
+                lanes[l] = scalar_fma<Acc>(widen(a[i]), widen(b[i]), lanes[l]);
+            *result = fold(lanes);
+        }
+    }
+
+    static void dot_complex(Acc* result, const Mem* a, const Mem* b, int64_t n, bool conj) {
+        Acc rr[kReduceLanes] = {}, ii[kReduceLanes] = {}, ri[kReduceLanes] = {},
+            ir[kReduceLanes] = {};
+        for (int64_t i = 0; i < n; i += kReduceLanes) {
+            const int64_t lanes = n - i < kReduceLanes ? n - i : kReduceLanes;
+            for (int64_t l = 0; l < lanes; ++l) {
+                const Acc xr = a[2 * (i + l)], xi = a[2 * (i + l) + 1];
+                const Acc yr = b[2 * (i + l)], yi = b[2 * (i + l) + 1];
+                rr[l] = scalar_fma(xr, yr, rr[l]);
+                ii[l] = scalar_fma(xi, yi, ii[l]);
+                ri[l] = scalar_fma(xr, yi, ri[l]);
+                ir[l] = scalar_fma(xi, yr, ir[l]);
+            }
+        }
+        const Acc same = fold(rr), cross = fold(ii), straight = fold(ri), turned = fold(ir);
+        result[0] = conj ? same + cross : same - cross;
+        result[1] = conj ? straight - turned : straight + turned;
+    }
+
+    static constexpr GemmKernels kernels() {
+        return {NR / P, static_cast<int64_t>(sizeof(Acc)) * P, kScratch,           pack,
+                multiply, add, kSame ? nullptr : round, dot};
+    }
+};
+
+template <class Mem, class Acc, bool kComplex = false>
+void fill(KernelTable& t, DType d) {
+    t.gemm[index(d)] = Gemm<Mem, Acc, kComplex>::kernels();
+}
+
+}  // namespace
+
+void fill_intgemm(KernelTable& t) {
+    // Modulo 2**bits signed and unsigned products are the same.
+    fill<uint8_t, uint16_t>(t, DType::UInt8);
+    fill<uint16_t, uint16_t>(t, DType::UInt16);
+    fill<uint32_t, uint32_t>(t, DType::UInt32);
+    fill<uint64_t, uint64_t>(t, DType::UInt64);
+    fill<uint8_t, uint16_t>(t, DType::Int8);
+    fill<uint16_t, uint16_t>(t, DType::Int16);
+    fill<uint32_t, uint32_t>(t, DType::Int32);
+    fill<uint64_t, uint64_t>(t, DType::Int64);
+    fill<Half, float>(t, DType::Float16);
+    fill<BHalf, float>(t, DType::BFloat16);
+    fill<float, float>(t, DType::Float32);
+    fill<double, double>(t, DType::Float64);
+    fill<float, float, true>(t, DType::Complex64);
+    fill<double, double, true>(t, DType::Complex128);
+}
+
+}  // namespace asc::cpu::ASC_ISA

@@ -1,0 +1,271 @@
+// Functions whose float32 and float64 forms are the same but for polynomials and limits.
+#pragma once
+#include "backend/cpu/kernels/vecmath_f32.h"
+#include "backend/cpu/kernels/vecmath_f64.h"
+
+namespace asc::cpu::ASC_ISA {
+namespace {
+
+template <class T>
+struct Limits;
+template <>
+struct Limits<float> {
+    static constexpr float inf = __builtin_inff(), nan = __builtin_nanf("");
+    static constexpr float exp_top = 89.5f, exp_bottom = -105.0f;
+    static constexpr float tanh_one = 10.0f;  // beyond it, tanh is 1
+    static constexpr float linear = 0x1p-25f;  // below it, x + c x^2 is x
+    static constexpr float odd_linear = 0x1p-13f;  // below it, x + c x^3 is x
+    static constexpr float large = 0x1p13f;        // beyond it, sqrt(x^2 + 1) is x
+    static constexpr float least = 0x1p-149f, half_pi = 0x1.921fb6p+0f,
+                           half_pi_lo = -0x1.777a5cp-25f;
+    // Squares beyond these over- or underflow; the factors bring them back.
+    static constexpr float huge = 0x1p60f, tiny = 0x1p-40f, up = 0x1p80f, down = 0x1p-80f;
+};
+template <>
+struct Limits<double> {
+    static constexpr double inf = kInf, nan = kNan;
+    static constexpr double exp_top = 710.5, exp_bottom = -750.0;
+    static constexpr double tanh_one = 20.0;
+    static constexpr double linear = 0x1p-54, odd_linear = 0x1p-28, large = 0x1p28;
+    static constexpr double least = 0x1p-1074, half_pi = kHalfPi, half_pi_lo = kHalfPiLo;
+    static constexpr double huge = 0x1p500, tiny = 0x1p-400, up = 0x1p600, down = 0x1p-600;
+};
+
+// ---- exponential ----
+
+template <class T>
+ASC_MATH_INLINE T exp(T x) {
+    const ExpParts<T> e = exp_parts(clamp(x, Limits<T>::exp_bottom, Limits<T>::exp_top));
+    return scale(1 + (e.head + e.rest), e.k);
+}
+
+// A quarter of e^x - 1 is summed up, since e^x alone may overflow.
+template <class T>
+ASC_MATH_INLINE T expm1(T x) {
+    const ExpParts<T> e = exp_parts(clamp(x, T{-50}, Limits<T>::exp_top));
+    // r is rounded: e^r has a slope.
+    const T slope = e.r * ((e.head - e.r) - e.low);
+    const Pair<T> m = fast_sum(e.head, e.rest + slope);
+    const T s = power_of_two(e.k - 2);
+    const T less = s - T(0.25);
+    const Pair<T> sum = exact_sum(less, s * m.hi);
+    const T y = sum.hi + mul_add(s, m.lo, sum.lo + ((s - less) - T(0.25)));
+    return absolute(x) < Limits<T>::linear ? x : 4 * y;
+}
+
+// 1 - 2 / (e^2x + 1), or near 0 a polynomial.
+template <class T>
+ASC_MATH_INLINE T tanh(T x) {
+    const T a = absolute(x), z = a * a;
+    const ExpParts<T> e = exp_parts(2 * (a > Limits<T>::tanh_one ? Limits<T>::tanh_one : a));
+    const T s = power_of_two(e.k);
+    const Pair<T> d = fast_sum(s + 1, s * e.head);
+    const T outer = 1 - 2 / (d.hi + mul_add(s, e.rest, d.lo));
+    const T inner = mul_add(a * z, tanh_tail(z), a);
+    return with_sign(a < T(0.9) ? inner : outer, x);
+}
+
+// e^|x| / 4 as a pair; a quarter, since e^|x| itself may overflow.
+template <class T>
+ASC_MATH_INLINE Pair<T> quarter_exp(T a) {
+    const ExpParts<T> e = exp_parts(a > Limits<T>::exp_top ? Limits<T>::exp_top : a);
+    const Pair<T> m = fast_sum(e.head, e.rest);
+    const T s = power_of_two(e.k - 2);
+    const Pair<T> sum = fast_sum(s, s * m.hi);
+    return {sum.hi, mul_add(s, m.lo, sum.lo)};
+}
+
+template <class T>
+ASC_MATH_INLINE T sinh(T x) {
+    const T a = absolute(x), z = a * a;
+    const Pair<T> e = quarter_exp(a);
+    const T outer = 2 * (e.hi + (e.lo - T(0x1p-4) / e.hi));
+    const T inner = mul_add(a * z, sinh_tail(z), a);
+    const T finite = with_sign(a < 1 ? inner : outer, x);
+    return a < Limits<T>::inf ? finite : x;
+}
+
+template <class T>
+ASC_MATH_INLINE T cosh(T x) {
+    const T a = absolute(x);
+    const Pair<T> e = quarter_exp(a);
+    const T inverse = T(0x1p-4) / e.hi;
+    const T finite = 2 * (e.hi + (mul_add(-16 * inverse * inverse, e.lo, e.lo) + inverse));
+    return a < Limits<T>::inf ? finite : a;
+}
+
+// ---- inverse hyperbolic ----
+
+// log(hi + lo) as accurate relative to the result near 1 as elsewhere.
+template <class T>
+ASC_MATH_INLINE T log_of_pair(T hi, T lo) {
+    const Scaled<T> v = split_exponent(hi);
+    const Pair<T> f = exact_sum(v.m - 1, T(0.5) * lo * v.down);
+    return log_sum(v.e, f.hi, f.lo);
+}
+
+template <class T>
+ASC_MATH_INLINE T log1p(T x) {
+    const Pair<T> u = exact_sum(T{1}, x);
+    const T y = log_of_pair(u.hi, u.lo);
+    const T at_edge = x == -1 ? -Limits<T>::inf : x < -1 ? Limits<T>::nan : y;
+    const T finite = absolute(x) < Limits<T>::linear ? x : at_edge;
+    return x < Limits<T>::inf ? finite : x;
+}
+
+// log(2 x) for large x, else log(sum).
+template <class T>
+ASC_MATH_INLINE T log_of_sum(T x, bool large, Pair<T> sum) {
+    const Scaled<T> v = split_exponent(large ? x : sum.hi);
+    const Pair<T> f = exact_sum(v.m - 1, large ? T{0} : T(0.5) * sum.lo * v.down);
+    return log_sum(large ? v.e + 1 : v.e, f.hi, f.lo);
+}
+
+template <class T>
+ASC_MATH_INLINE T asinh(T x) {
+    const T a = absolute(x);
+    const bool large = a > Limits<T>::large;
+    const T b = large ? T{1} : a;
+    const Pair<T> square = exact_product(b, b);
+    const Pair<T> q = exact_sum(T{1}, square.hi);
+    // All of a small square may be in the low part, so its quotient has to be good.
+    const T s = root(q.hi);
+    const T s_low = T(0.5) * (residual(q.hi, s, s) + (q.lo + square.lo)) / s;
+    const Pair<T> sum = exact_sum(s, b);
+    const T y = with_sign(log_of_sum(a, large, {sum.hi, sum.lo + s_low}), x);
+    const T finite = a < Limits<T>::odd_linear ? x : y;
+    return a < Limits<T>::inf ? finite : x;
+}
+
+template <class T>
+ASC_MATH_INLINE T acosh(T x) {
+    const bool large = x > Limits<T>::large;
+    const T b = large ? T{1} : x;
+    const Pair<T> square = exact_product(b, b);
+    const Pair<T> s = root(exact_sum(square.hi - 1, square.lo));
+    const Pair<T> sum = fast_sum(b, s.hi);
+    const T y = log_of_sum(x, large, {sum.hi, sum.lo + s.lo});
+    const T finite = x < 1 ? Limits<T>::nan : y;
+    return x < Limits<T>::inf ? finite : x;
+}
+
+// log(1 + 2 a / (1 - a)) / 2.
+template <class T>
+ASC_MATH_INLINE T atanh(T x) {
+    const T a = absolute(x);
+    const T b = a < 1 ? a : T(0.5);
+    const Pair<T> q = quotient(Pair<T>{2 * b, T{0}}, fast_sum(T{1}, -b));
+    const Pair<T> u = exact_sum(T{1}, q.hi);
+    const T y = with_sign(T(0.5) * log_of_pair(u.hi, u.lo + q.lo), x);
+    const T inside = a < Limits<T>::odd_linear ? x : y;
+    const T at_edge = a == 1 ? with_sign(Limits<T>::inf, x) : Limits<T>::nan;
+    return a < 1 ? inside : at_edge;
+}
+
+// ---- inverse trigonometric ----
+
+// asin(t) of t = |x|, or of t = sqrt((1 - |x|) / 2) where |x| > 1/2, as a pair.
+template <class T>
+ASC_MATH_INLINE Pair<T> asin_reduced(T a) {
+    const bool outer = a > T(0.5);
+    const T half = T(0.5) * (1 - a);
+    const Pair<T> s = root(Pair<T>{half, T{0}});
+    const T t = outer ? s.hi : a;
+    const T z = outer ? half : a * a;
+    return {t, mul_add(t * z, asin_tail(z), outer ? s.lo : T{0})};
+}
+
+template <class T>
+ASC_MATH_INLINE T asin(T x) {
+    const T a = absolute(x);
+    const Pair<T> r = asin_reduced(a);
+    const Pair<T> c = fast_sum(Limits<T>::half_pi, -2 * r.hi);
+    const T outer = c.hi + (c.lo + mul_add(T{-2}, r.lo, Limits<T>::half_pi_lo));
+    return with_sign(a > T(0.5) ? outer : r.hi + r.lo, x);
+}
+
+template <class T>
+ASC_MATH_INLINE T acos(T x) {
+    const T a = absolute(x);
+    const Pair<T> r = asin_reduced(a);
+    // Beyond 1/2: 2 r or pi - 2 r; within: pi/2 - r or pi/2 + r.
+    const bool outer = a > T(0.5), negative = x < 0;
+    const T quarters = outer ? (negative ? T{2} : T{0}) : T{1};
+    const T factor = outer ? (negative ? T{-2} : T{2}) : (negative ? T{1} : T{-1});
+    const Pair<T> sum = fast_sum(quarters * Limits<T>::half_pi, factor * r.hi);
+    const T y = sum.hi + (sum.lo + mul_add(factor, r.lo, quarters * Limits<T>::half_pi_lo));
+    return a <= 1 ? y : Limits<T>::nan;
+}
+
+// atan(n / d) for 0 <= n <= d, 0 < d and both far from over- and underflow, as a sum.
+template <class T>
+ASC_MATH_INLINE Pair<T> atan_ratio(T n, T d) {
+    // tan(pi / 8): beyond it, atan(n / d) = pi / 4 - atan((d - n) / (d + n)).
+    const bool outer = n > T(0x1.a827999fcef32p-2) * d;
+    const Pair<T> top = fast_sum(d, -n), bottom = fast_sum(d, n);
+    const Pair<T> q = quotient(Pair<T>{outer ? -top.hi : n, outer ? -top.lo : T{0}},
+                               Pair<T>{outer ? bottom.hi : d, outer ? bottom.lo : T{0}});
+    const T z = q.hi * q.hi;
+    const Pair<T> sum = fast_sum(outer ? T(0.5) * Limits<T>::half_pi : T{0}, q.hi);
+    const T low = sum.lo + (outer ? T(0.5) * Limits<T>::half_pi_lo : T{0});
+    return {sum.hi, low + mul_add(q.hi * z, atan_tail(z), q.lo)};
+}
+
+template <class T>
+ASC_MATH_INLINE T atan(T x) {
+    const T a = absolute(x);
+    const bool large = a > 1;
+    const T b = a > Limits<T>::up ? Limits<T>::up : a;
+    const Pair<T> r = atan_ratio(large ? T{1} : b, large ? b : T{1});
+    const Pair<T> c = fast_sum(large ? Limits<T>::half_pi : T{0}, large ? -r.hi : r.hi);
+    const T y = c.hi + (c.lo + (large ? Limits<T>::half_pi_lo - r.lo : r.lo));
+    const T finite = a < Limits<T>::odd_linear ? x : with_sign(y, x);
+    return x == x ? finite : x;
+}
+
+// The power of two that brings x to [2^200, 2^201) or [2^60, 2^61), so far up that a quotient of
+// anything by it underflows only where the result does. The largest one where x is too small.
+ASC_MATH_INLINE double moderate(double x) {
+    const uint64_t biased = bits(x) >> 52;
+    return from_bits((2246 - (biased < 200 ? 200 : biased)) << 52);
+}
+ASC_MATH_INLINE float moderate(float x) {
+    const uint32_t biased = bits(x) >> 23;
+    return from_bits((314 - (biased < 60 ? 60 : biased)) << 23);
+}
+
+template <class T>
+ASC_MATH_INLINE T atan2(T y, T x) {
+    using L = Limits<T>;
+    const T ay = absolute(y), ax = absolute(x);
+    const bool steep = ay > ax;
+    const T big = steep ? ay : ax, little = steep ? ax : ay;
+    // Equal infinities are at 45 degrees, and 0 / 0 is 0 / 1.
+    const T factor = moderate(big);
+    const T d = big == L::inf || big == 0 ? T{1} : big * factor;
+    const T n = big == L::inf ? (little == L::inf ? T{1} : T{0}) : little * factor;
+    const Pair<T> r = atan_ratio(n, d);
+    // The angle is 0, pi/2 or pi, plus or minus r.
+    const bool left = sign_of(x) != 0;
+    const T quarters = steep ? T{1} : left ? T{2} : T{0};
+    const T turn = steep != left ? T{-1} : T{1};
+    const Pair<T> sum = fast_sum(quarters * L::half_pi, turn * r.hi);
+    const T angle = sum.hi + (sum.lo + mul_add(turn, r.lo, quarters * L::half_pi_lo));
+    return x == x && y == y ? with_sign(angle, y) : L::nan;
+}
+
+// ---- two operands ----
+
+template <class T>
+ASC_MATH_INLINE T nextafter(T x, T y) {
+    const auto b = bits(x);
+    // Away from zero adds one to the bits, towards zero takes one off.
+    const bool away = (y > x) == (x > 0);
+    const T step = from_bits(away ? b + 1 : b - 1);
+    const T moved = x == 0 ? with_sign(Limits<T>::least, y) : step;
+    const T r = x == y ? y : moved;
+    return x == x && y == y ? r : Limits<T>::nan;
+}
+
+}  // namespace
+}  // namespace asc::cpu::ASC_ISA

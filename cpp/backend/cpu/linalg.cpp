@@ -1,0 +1,653 @@
+#include "backend/cpu/linalg.h"
+
+#include <complex>
+#define LAPACK_COMPLEX_CPP
+#define lapack_complex_float std::complex<float>
+#define lapack_complex_double std::complex<double>
+#include <lapacke.h>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+
+#include "backend/cpu/isa.h"
+#include "backend/cpu/scratch.h"
+
+extern "C" void scipy_openblas_set_num_threads(int);
+
+namespace asc::cpu {
+namespace {
+
+// Threads are the callers' business: OpenBLAS's own would oversubscribe the machine and make
+// results depend on their number.
+const bool kSingleThreaded = (scipy_openblas_set_num_threads(1), true);
+
+// Matrices are handed to threads in runs of about this many operations.
+constexpr int64_t kTaskWork = int64_t{1} << 16;
+
+template <class T>
+struct Lapack;
+
+// The routines of one type: Hermitian and unitary ones have other names for real types.
+#define ASC_LAPACK(T, R, p, hermitian, unitary)                                 \
+    template <>                                                                 \
+    struct Lapack<T> {                                                          \
+        using Real = R;                                                         \
+        static constexpr auto getrf = scipy_LAPACKE_##p##getrf_work;            \
+        static constexpr auto getri = scipy_LAPACKE_##p##getri_work;            \
+        static constexpr auto getrs = scipy_LAPACKE_##p##getrs_work;            \
+        static constexpr auto potrf = scipy_LAPACKE_##p##potrf_work;            \
+        static constexpr auto geqrf = scipy_LAPACKE_##p##geqrf_work;            \
+        static constexpr auto orgqr = scipy_LAPACKE_##p##unitary##gqr_work;     \
+        static constexpr auto heevd = scipy_LAPACKE_##p##hermitian##evd_work;   \
+        static constexpr auto geev = scipy_LAPACKE_##p##geev_work;              \
+        static constexpr auto gesdd = scipy_LAPACKE_##p##gesdd_work;            \
+        static constexpr auto gesvd = scipy_LAPACKE_##p##gesvd_work;            \
+    };
+ASC_LAPACK(float, float, s, sy, or)
+ASC_LAPACK(double, double, d, sy, or)
+ASC_LAPACK(std::complex<float>, float, c, he, un)
+ASC_LAPACK(std::complex<double>, double, z, he, un)
+#undef ASC_LAPACK
+
+template <class T>
+using Real = typename Lapack<T>::Real;
+template <class T>
+using ComplexOf = std::complex<Real<T>>;
+template <class T>
+constexpr bool kIsComplex = !std::is_same_v<T, Real<T>>;
+
+template <class F>
+Outcome dispatch_lapack(DType d, F&& f) {
+    switch (d) {
+        case DType::Float32: return f(float{});
+        case DType::Float64: return f(double{});
+        case DType::Complex64: return f(std::complex<float>{});
+        default: return f(std::complex<double>{});
+    }
+}
+
+// The length of a workspace as LAPACK reports it; nothing that 32 bits cannot count.
+template <class T>
+bool workspace(T reported, lapack_int& length) {
+    // float32 holds lengths rounded, perhaps downwards.
+    const double wanted = std::ceil(static_cast<double>(std::real(reported)) * (1 + 1e-7));
+    if (!(wanted < INT_MAX)) return false;
+    length = std::max<lapack_int>(1, static_cast<lapack_int>(wanted));
+    return true;
+}
+
+bool too_large(int64_t m, int64_t n) { return std::max(m, n) >= INT_MAX / 8; }
+
+// Pieces of a thread's scratch: laid out once without memory to learn the size, then for real.
+class Layout {
+public:
+    explicit Layout(void* base = nullptr) : base_(static_cast<char*>(base)) {}
+    template <class T>
+    T* take(int64_t n) {
+        char* p = base_ + used_;
+        used_ += (std::max<int64_t>(n, 1) * static_cast<int64_t>(sizeof(T)) + 63) / 64 * 64;
+        return reinterpret_cast<T*>(p);
+    }
+    int64_t used() const { return used_; }
+
+private:
+    char* base_;
+    int64_t used_ = 0;
+};
+
+// Runs solve(i, scratch), which returns a Failure, for every matrix.
+template <class F>
+Outcome for_each_matrix(const Parallel& par, int64_t batch, double work, int64_t scratch, F solve) {
+    if (batch == 0) return {};
+    const int64_t step =
+        static_cast<int64_t>(std::clamp(static_cast<double>(kTaskWork) / std::max(work, 1.0), 1.0,
+                                        static_cast<double>(batch)));
+    std::mutex mutex;
+    Outcome first;
+    Slots slots(par, (batch + step - 1) / step, std::max<int64_t>(scratch, 64));
+    slots.spread([&](int64_t task, void* memory) {
+        for (int64_t i = task * step; i < std::min(batch, (task + 1) * step); ++i) {
+            const Failure failure = solve(i, memory);
+            if (failure == Failure::None) continue;
+            const std::lock_guard lock(mutex);
+            if (first.failure == Failure::None || i < first.matrix) first = {failure, i};
+        }
+    });
+    return first;
+}
+
+double cubed(int64_t n) { return static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n); }
+
+template <class T>
+void copy(T* dst, const T* src, int64_t n) {
+    if (n > 0) std::memcpy(static_cast<void*>(dst), src, static_cast<size_t>(n) * sizeof(T));
+}
+
+template <class T>
+void zero(T* dst, int64_t n) {
+    if (n > 0) std::memset(static_cast<void*>(dst), 0, static_cast<size_t>(n) * sizeof(T));
+}
+
+template <class T>
+void identity(T* dst, int64_t n) {
+    zero(dst, n * n);
+    for (int64_t i = 0; i < n; ++i) dst[i * n + i] = T(1);
+}
+
+// dst (cols x rows, dst_stride apart) = the transpose of src (rows x cols).
+template <class T>
+void transpose(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
+               int64_t cols) {
+    constexpr int kWidth = sizeof(T) == 16 ? 4 : sizeof(T) == 8 ? 3 : 2;
+    if (rows > 0 && cols > 0)
+        kernels().transpose[kWidth](dst, dst_stride, src, src_stride, rows, cols);
+}
+
+template <class T>
+bool all_finite(const T* x, int64_t n) {
+    // x * 0 is 0 for finite numbers and NaN for others.
+    const Real<T>* r = reinterpret_cast<const Real<T>*>(x);
+    Real<T> sum = 0;
+    for (int64_t i = 0; i < n * static_cast<int64_t>(sizeof(T) / sizeof(Real<T>)); ++i)
+        sum += r[i] * 0;
+    return sum == 0;
+}
+
+// A product that neither overflows nor underflows on the way.
+template <class T>
+class ScaledProduct {
+public:
+    void multiply(T x) {
+        value_ *= normalise(x);
+        value_ = normalise(value_);
+    }
+    T result() const {
+        // Steps of representable powers; two of them leave the range of every type.
+        T x = value_;
+        const int e = static_cast<int>(std::clamp<int64_t>(exponent_, -5000, 5000));
+        return scale(scale(x, e / 2), e - e / 2);
+    }
+
+private:
+    static T scale(T x, int e) {
+        if constexpr (kIsComplex<T>)
+            return {std::ldexp(x.real(), e), std::ldexp(x.imag(), e)};
+        else
+            return std::ldexp(x, e);
+    }
+    T normalise(T x) {
+        const Real<T> size = std::max(std::abs(std::real(x)), std::abs(std::imag(x)));
+        if (!(size > 0) || std::isinf(size)) return x;
+        int e;
+        std::frexp(size, &e);
+        exponent_ += e;
+        return scale(x, -e);
+    }
+
+    T value_ = T(1);
+    int64_t exponent_ = 0;
+};
+
+// LU factors of the matrices' transposes (row-major memory read by columns) and an odd or even
+// number of exchanges.
+template <class T>
+bool factor(T* a, lapack_int n, lapack_int* pivots) {
+    return Lapack<T>::getrf(LAPACK_COL_MAJOR, n, n, a, std::max(1, n), pivots) == 0;
+}
+
+bool odd_exchanges(const lapack_int* pivots, int64_t n) {
+    bool odd = false;
+    for (int64_t i = 0; i < n; ++i) odd ^= pivots[i] != i + 1;
+    return odd;
+}
+
+// Factors every matrix and calls use(i, lu, odd).
+template <class T, class F>
+Outcome for_each_factored(const Matrices& a, const Parallel& par, F use) {
+    if (too_large(a.n, a.n)) return {Failure::TooLarge, 0};
+    const auto layout = [&](Layout at) {
+        T* lu = at.take<T>(a.n * a.n);
+        lapack_int* pivots = at.take<lapack_int>(a.n);
+        return std::tuple(lu, pivots, at.used());
+    };
+    return for_each_matrix(
+        par, a.batch, cubed(a.n), std::get<2>(layout(Layout())), [&](int64_t i, void* memory) {
+            const auto [lu, pivots, used] = layout(Layout(memory));
+            copy(lu, static_cast<const T*>(a.data) + i * a.n * a.n, a.n * a.n);
+            if (a.n > 0) factor(lu, static_cast<lapack_int>(a.n), pivots);
+            use(i, lu, odd_exchanges(pivots, a.n));
+            return Failure::None;
+        });
+}
+
+template <class T>
+Outcome cholesky_of(const Matrices& a, T* out, bool upper, const Parallel& par) {
+    if (too_large(a.n, a.n)) return {Failure::TooLarge, 0};
+    const int64_t n = a.n;
+    return for_each_matrix(par, a.batch, cubed(n) / 3, 0, [=](int64_t i, void*) {
+        T* x = out + i * n * n;
+        copy(x, static_cast<const T*>(a.data) + i * n * n, n * n);
+        if (n == 0) return Failure::None;
+        // The upper triangle of column-major memory is the lower one of row-major memory.
+        const lapack_int info = Lapack<T>::potrf(LAPACK_COL_MAJOR, upper ? 'L' : 'U',
+                                                 static_cast<lapack_int>(n), x,
+                                                 static_cast<lapack_int>(n));
+        for (int64_t r = 0; r < n; ++r)
+            upper ? zero(x + r * n, r) : zero(x + r * n + r + 1, n - r - 1);
+        return info == 0 ? Failure::None : Failure::NotPositiveDefinite;
+    });
+}
+
+template <class T>
+Outcome slogdet_of(const Matrices& a, T* sign, Real<T>* logabsdet, const Parallel& par) {
+    return for_each_factored<T>(a, par, [=](int64_t i, const T* lu, bool odd) {
+        T phase = odd ? T(-1) : T(1);
+        double sum = 0;
+        for (int64_t j = 0; j < a.n; ++j) {
+            const T x = lu[j * a.n + j];
+            const Real<T> size = std::abs(x);
+            phase *= size == 0 ? T(0) : x / size;
+            sum += std::log(static_cast<double>(size));
+        }
+        sign[i] = phase;
+        logabsdet[i] = static_cast<Real<T>>(sum);
+    });
+}
+
+template <class T>
+Outcome inv_of(const Matrices& a, T* out, const Parallel& par) {
+    if (too_large(a.n, a.n)) return {Failure::TooLarge, 0};
+    if (a.n == 0 || a.batch == 0) return {};
+    const lapack_int n = static_cast<lapack_int>(a.n);
+    const int64_t size = a.n * a.n;
+    lapack_int length, unused = 0;
+    T reported{}, none{};
+    Lapack<T>::getri(LAPACK_COL_MAJOR, n, &none, n, &unused, &reported, -1);
+    if (!workspace(reported, length)) return {Failure::TooLarge, 0};
+    const auto layout = [=](Layout at) {
+        lapack_int* pivots = at.take<lapack_int>(n);
+        T* work = at.take<T>(length);
+        return std::tuple(pivots, work, at.used());
+    };
+    return for_each_matrix(
+        par, a.batch, 2 * cubed(n), std::get<2>(layout(Layout())), [=](int64_t i, void* memory) {
+            const auto [pivots, work, used] = layout(Layout(memory));
+            T* x = out + i * size;
+            copy(x, static_cast<const T*>(a.data) + i * size, size);
+            if (!factor(x, n, pivots)) return Failure::Singular;
+            const lapack_int info =
+                Lapack<T>::getri(LAPACK_COL_MAJOR, n, x, n, pivots, work, length);
+            return info == 0 ? Failure::None : Failure::Singular;
+        });
+}
+
+// x: columns of n, in place.
+template <class T>
+void solve_factored(const T* lu, const lapack_int* pivots, lapack_int n, lapack_int columns, T* x) {
+    Lapack<T>::getrs(LAPACK_COL_MAJOR, 'T', n, columns, lu, n, pivots, x, n);
+}
+
+template <class T>
+Outcome solve_of(const Matrices& a, bool shared, const T* b, int64_t columns, T* out,
+                 const Parallel& par) {
+    if (too_large(a.n, columns)) return {Failure::TooLarge, 0};
+    if (a.n == 0 || a.batch == 0) return {};
+    const lapack_int n = static_cast<lapack_int>(a.n);
+    const int64_t size = a.n * a.n, length = a.n * columns;
+    const auto layout = [=](Layout at) {
+        lapack_int* pivots = at.take<lapack_int>(n);
+        T* lu = at.take<T>(size);
+        T* x = at.take<T>(columns == 1 ? 0 : length);
+        return std::tuple(pivots, lu, x, at.used());
+    };
+    const int64_t bytes = std::get<3>(layout(Layout()));
+    Buffer once(shared ? bytes : 64);
+    if (shared) {
+        const auto [pivots, lu, x, used] = layout(Layout(once.data()));
+        copy(lu, static_cast<const T*>(a.data), size);
+        if (!factor(lu, n, pivots)) return {Failure::Singular, 0};
+    }
+    const double work = (shared ? 0 : cubed(n)) + static_cast<double>(size) * static_cast<double>(columns);
+    return for_each_matrix(par, a.batch, work, bytes, [&](int64_t i, void* memory) {
+        auto [pivots, lu, x, used] = layout(Layout(memory));
+        if (shared) {
+            std::tie(pivots, lu, std::ignore, std::ignore) = layout(Layout(once.data()));
+        } else {
+            copy(lu, static_cast<const T*>(a.data) + i * size, size);
+            if (!factor(lu, n, pivots)) return Failure::Singular;
+        }
+        const T* right = b + i * length;
+        T* result = out + i * length;
+        if (columns == 1) {
+            copy(result, right, length);
+            solve_factored(lu, pivots, n, 1, result);
+        } else if (columns > 0) {
+            transpose(x, n, right, columns, n, columns);
+            solve_factored(lu, pivots, n, static_cast<lapack_int>(columns), x);
+            transpose(result, columns, x, n, columns, n);
+        }
+        return Failure::None;
+    });
+}
+
+// Hermitian eigenproblem in place: LAPACK's real routines have no `rwork`.
+template <class T>
+lapack_int heevd(char job, lapack_int n, T* a, Real<T>* w, T* work, lapack_int length,
+                 Real<T>* rwork, lapack_int rlength, lapack_int* iwork, lapack_int ilength) {
+    // The lower triangle of row-major memory is the upper one of column-major memory.
+    if constexpr (kIsComplex<T>) {
+        return Lapack<T>::heevd(LAPACK_COL_MAJOR, job, 'U', n, a, n, w, work, length, rwork, rlength,
+                                iwork, ilength);
+    } else {
+        static_cast<void>(rwork), static_cast<void>(rlength);
+        return Lapack<T>::heevd(LAPACK_COL_MAJOR, job, 'U', n, a, n, w, work, length, iwork,
+                                ilength);
+    }
+}
+
+template <class T>
+Outcome eigh_of(const Matrices& a, Real<T>* w, T* v, const Parallel& par) {
+    // The workspace holds 2 * n**2 numbers.
+    if (too_large(a.n, a.n) || (v && a.n > 32000)) return {Failure::TooLarge, 0};
+    if (a.n == 0 || a.batch == 0) return {};
+    const lapack_int n = static_cast<lapack_int>(a.n);
+    const int64_t size = a.n * a.n;
+    const char job = v ? 'V' : 'N';
+    T reported{};
+    Real<T> real_reported{};
+    lapack_int length, rlength = 1, ilength = 1;
+    T none{};
+    Real<T> real_none{};
+    heevd<T>(job, n, &none, &real_none, &reported, -1, &real_reported, -1, &ilength, -1);
+    if (!workspace(reported, length) || !workspace(real_reported, rlength))
+        return {Failure::TooLarge, 0};
+    const auto layout = [=](Layout at) {
+        T* x = at.take<T>(size);
+        T* work = at.take<T>(length);
+        Real<T>* rwork = at.take<Real<T>>(rlength);
+        lapack_int* iwork = at.take<lapack_int>(ilength);
+        return std::tuple(x, work, rwork, iwork, at.used());
+    };
+    return for_each_matrix(
+        par, a.batch, 9 * cubed(n), std::get<4>(layout(Layout())), [=](int64_t i, void* memory) {
+            const auto [x, work, rwork, iwork, used] = layout(Layout(memory));
+            copy(x, static_cast<const T*>(a.data) + i * size, size);
+            if (!all_finite(x, size)) return Failure::NotFinite;
+            if (heevd(job, n, x, w + i * n, work, length, rwork, rlength, iwork, ilength) != 0)
+                return Failure::NoConvergence;
+            if (!v) return Failure::None;
+            T* vectors = v + i * size;
+            transpose(vectors, n, x, n, n, n);
+            // What LAPACK saw is the conjugate of the matrix.
+            if constexpr (kIsComplex<T>)
+                for (int64_t j = 0; j < size; ++j) vectors[j] = std::conj(vectors[j]);
+            return Failure::None;
+        });
+}
+
+template <class T>
+lapack_int geev(char job, lapack_int n, T* a, ComplexOf<T>* w, Real<T>* parts, T* v, T* work,
+                lapack_int length) {
+    if constexpr (kIsComplex<T>)
+        return Lapack<T>::geev(LAPACK_COL_MAJOR, 'N', job, n, a, n, w, nullptr, 1, v, n, work, length,
+                               parts);
+    static_cast<void>(w);
+    if constexpr (!kIsComplex<T>)
+        return Lapack<T>::geev(LAPACK_COL_MAJOR, 'N', job, n, a, n, parts, parts + n, nullptr, 1, v, n,
+                               work, length);
+}
+
+// Row-major complex eigenvectors from LAPACK's columns; a real matrix has those of a pair of
+// conjugate eigenvalues as (re, im) in adjacent columns.
+template <class T>
+void unpack_vectors(ComplexOf<T>* dst, const T* columns, const Real<T>* imaginary, int64_t n) {
+    if constexpr (kIsComplex<T>) {
+        static_cast<void>(imaginary);
+        transpose(dst, n, columns, n, n, n);
+    } else {
+        for (int64_t j = 0; j < n; ++j) {
+            const bool pair = imaginary[j] != 0 && j + 1 < n;
+            const T *re = columns + j * n, *im = re + n;
+            for (int64_t i = 0; i < n; ++i) {
+                dst[i * n + j] = {re[i], pair ? im[i] : T(0)};
+                if (pair) dst[i * n + j + 1] = {re[i], -im[i]};
+            }
+            if (pair) ++j;
+        }
+    }
+}
+
+template <class T>
+Outcome eig_of(const Matrices& a, ComplexOf<T>* w, ComplexOf<T>* v, const Parallel& par) {
+    if (too_large(a.n, a.n)) return {Failure::TooLarge, 0};
+    if (a.n == 0 || a.batch == 0) return {};
+    const lapack_int n = static_cast<lapack_int>(a.n);
+    const int64_t size = a.n * a.n;
+    const char job = v ? 'V' : 'N';
+    T reported{};
+    lapack_int length;
+    // A query may write its answers to any of the workspaces.
+    ComplexOf<T> no_value{};
+    Real<T> no_parts[2] = {};
+    T no_matrix{};
+    geev<T>(job, n, &no_matrix, &no_value, no_parts, &no_matrix, &reported, -1);
+    if (!workspace(reported, length)) return {Failure::TooLarge, 0};
+    const auto layout = [=](Layout at) {
+        T* x = at.take<T>(size);
+        T* vectors = at.take<T>(v ? size : 1);
+        T* work = at.take<T>(length);
+        Real<T>* parts = at.take<Real<T>>(2 * n);
+        return std::tuple(x, vectors, work, parts, at.used());
+    };
+    return for_each_matrix(
+        par, a.batch, 25 * cubed(n), std::get<4>(layout(Layout())), [=](int64_t i, void* memory) {
+            const auto [x, vectors, work, parts, used] = layout(Layout(memory));
+            transpose(x, n, static_cast<const T*>(a.data) + i * size, n, n, n);
+            if (!all_finite(x, size)) return Failure::NotFinite;
+            ComplexOf<T>* values = w + i * n;
+            if (geev(job, n, x, values, parts, vectors, work, length) != 0)
+                return Failure::NoConvergence;
+            if constexpr (!kIsComplex<T>)
+                for (int64_t j = 0; j < n; ++j) values[j] = {parts[j], parts[n + j]};
+            if (v) unpack_vectors<T>(v + i * size, vectors, parts + n, n);
+            return Failure::None;
+        });
+}
+
+template <class T>
+Outcome qr_of(const Rectangles& a, T* q, T* r, bool complete, const Parallel& par) {
+    if (too_large(a.m, a.n)) return {Failure::TooLarge, 0};
+    const int64_t k = std::min(a.m, a.n), columns = complete ? a.m : k;
+    if (k == 0) {
+        for (int64_t i = 0; complete && i < a.batch; ++i) identity(q + i * a.m * a.m, a.m);
+        return {};
+    }
+    const lapack_int m = static_cast<lapack_int>(a.m), n = static_cast<lapack_int>(a.n);
+    const lapack_int kk = static_cast<lapack_int>(k), wide = static_cast<lapack_int>(columns);
+    T reported{}, none{};
+    lapack_int factor_length, form_length;
+    Lapack<T>::geqrf(LAPACK_COL_MAJOR, m, n, &none, m, &none, &reported, -1);
+    if (!workspace(reported, factor_length)) return {Failure::TooLarge, 0};
+    Lapack<T>::orgqr(LAPACK_COL_MAJOR, m, wide, kk, &none, m, &none, &reported, -1);
+    if (!workspace(reported, form_length)) return {Failure::TooLarge, 0};
+    const lapack_int length = std::max(factor_length, form_length);
+    const auto layout = [=](Layout at) {
+        T* x = at.take<T>(a.m * std::max(a.n, columns));
+        T* tau = at.take<T>(k);
+        T* work = at.take<T>(length);
+        return std::tuple(x, tau, work, at.used());
+    };
+    const double work_done = 4.0 * static_cast<double>(a.m) * static_cast<double>(a.n) * static_cast<double>(k);
+    return for_each_matrix(
+        par, a.batch, work_done, std::get<3>(layout(Layout())), [=](int64_t i, void* memory) {
+            const auto [x, tau, work, used] = layout(Layout(memory));
+            transpose(x, m, static_cast<const T*>(a.data) + i * a.m * a.n, n, m, n);
+            Lapack<T>::geqrf(LAPACK_COL_MAJOR, m, n, x, m, tau, work, length);
+            T* triangle = r + i * columns * a.n;
+            transpose(triangle, n, x, m, n, columns);
+            for (int64_t row = 0; row < columns; ++row)
+                zero(triangle + row * a.n, std::min(row, a.n));
+            Lapack<T>::orgqr(LAPACK_COL_MAJOR, m, wide, kk, x, m, tau, work, length);
+            transpose(q + i * a.m * columns, columns, x, m, columns, m);
+            return Failure::None;
+        });
+}
+
+// Sizes of a singular value decomposition as LAPACK sees it: the transpose, rows x columns.
+struct SvdShape {
+    char job;
+    lapack_int rows, columns, ldu, ldvt;
+    lapack_int least() const { return std::min(rows, columns); }
+};
+
+template <class T>
+lapack_int gesdd(const SvdShape& z, T* a, Real<T>* s, T* u, T* vt, T* work, lapack_int length,
+                 Real<T>* rwork, lapack_int* iwork) {
+    if constexpr (kIsComplex<T>) {
+        return Lapack<T>::gesdd(LAPACK_COL_MAJOR, z.job, z.rows, z.columns, a, z.rows, s, u, z.ldu, vt,
+                                z.ldvt, work, length, rwork, iwork);
+    } else {
+        static_cast<void>(rwork);
+        return Lapack<T>::gesdd(LAPACK_COL_MAJOR, z.job, z.rows, z.columns, a, z.rows, s, u, z.ldu, vt,
+                                z.ldvt, work, length, iwork);
+    }
+}
+
+template <class T>
+lapack_int gesvd(const SvdShape& z, T* a, Real<T>* s, T* u, T* vt, T* work, lapack_int length,
+                 Real<T>* rwork) {
+    if constexpr (kIsComplex<T>) {
+        return Lapack<T>::gesvd(LAPACK_COL_MAJOR, z.job, z.job, z.rows, z.columns, a, z.rows, s, u,
+                                z.ldu, vt, z.ldvt, work, length, rwork);
+    } else {
+        static_cast<void>(rwork);
+        return Lapack<T>::gesvd(LAPACK_COL_MAJOR, z.job, z.job, z.rows, z.columns, a, z.rows, s, u,
+                                z.ldu, vt, z.ldvt, work, length);
+    }
+}
+
+// A = U S V^H read by columns is A^T = conj(V) S U^T: LAPACK's u goes to vh and its vt to u, both
+// in the order of memory that they need.
+template <class T>
+Outcome svd_of(const Rectangles& a, T* u, Real<T>* s, T* vh, bool full, const Parallel& par) {
+    const int64_t k = std::min(a.m, a.n);
+    if (too_large(a.m, a.n)) return {Failure::TooLarge, 0};
+    if (k == 0) {
+        for (int64_t i = 0; u && full && i < a.batch; ++i) {
+            identity(u + i * a.m * a.m, a.m);
+            identity(vh + i * a.n * a.n, a.n);
+        }
+        return {};
+    }
+    const lapack_int rows = static_cast<lapack_int>(a.n), columns = static_cast<lapack_int>(a.m);
+    const SvdShape z{u ? (full ? 'A' : 'S') : 'N', rows, columns, rows,
+                     static_cast<lapack_int>(full ? a.m : k)};
+    // gesdd needs about 4 * k**2 numbers of workspace, gesvd does with a multiple of k.
+    const bool quick = k < 20000;
+    T reported{};
+    lapack_int length = 1, other_length;
+    T none{};
+    Real<T> real_none{};
+    lapack_int int_none = 0;
+    if (quick) {
+        gesdd<T>(z, &none, &real_none, &none, &none, &reported, -1, &real_none, &int_none);
+        if (!workspace(reported, length)) return {Failure::TooLarge, 0};
+    }
+    gesvd<T>(z, &none, &real_none, &none, &none, &reported, -1, &real_none);
+    if (!workspace(reported, other_length)) return {Failure::TooLarge, 0};
+    length = std::max(length, other_length);
+    const int64_t widest = std::max(a.m, a.n), size = a.m * a.n;
+    const int64_t rlength =
+        !kIsComplex<T> ? 1 : !u ? 7 * k : std::max(5 * k * k + 7 * k, 2 * widest * k + 2 * k * k + k);
+    const auto layout = [=](Layout at) {
+        T* x = at.take<T>(size);
+        T* work = at.take<T>(length);
+        Real<T>* rwork = at.take<Real<T>>(rlength);
+        lapack_int* iwork = at.take<lapack_int>(8 * k);
+        return std::tuple(x, work, rwork, iwork, at.used());
+    };
+    const int64_t u_size = full ? a.m * a.m : a.m * k, vh_size = full ? a.n * a.n : k * a.n;
+    const double work_done = 20.0 * static_cast<double>(size) * static_cast<double>(k);
+    return for_each_matrix(
+        par, a.batch, work_done, std::get<4>(layout(Layout())), [=](int64_t i, void* memory) {
+            const auto [x, work, rwork, iwork, used] = layout(Layout(memory));
+            const T* source = static_cast<const T*>(a.data) + i * size;
+            if (!all_finite(source, size)) return Failure::NotFinite;
+            T* left = u ? u + i * u_size : nullptr;
+            T* right = u ? vh + i * vh_size : nullptr;
+            copy(x, source, size);
+            if (quick && gesdd(z, x, s + i * k, right, left, work, length, rwork, iwork) == 0)
+                return Failure::None;
+            copy(x, source, size);
+            const lapack_int info = gesvd(z, x, s + i * k, right, left, work, length, rwork);
+            return info == 0 ? Failure::None : Failure::NoConvergence;
+        });
+}
+
+}  // namespace
+
+Outcome cholesky(const Matrices& a, void* out, bool upper, const Parallel& par) {
+    return dispatch_lapack(a.dtype, [&]<class T>(T) {
+        return cholesky_of(a, static_cast<T*>(out), upper, par);
+    });
+}
+
+Outcome det(const Matrices& a, void* out, const Parallel& par) {
+    return dispatch_lapack(a.dtype, [&]<class T>(T) {
+        return for_each_factored<T>(a, par, [&](int64_t i, const T* lu, bool odd) {
+            ScaledProduct<T> product;
+            if (odd) product.multiply(T(-1));
+            for (int64_t j = 0; j < a.n; ++j) product.multiply(lu[j * a.n + j]);
+            static_cast<T*>(out)[i] = product.result();
+        });
+    });
+}
+
+Outcome slogdet(const Matrices& a, void* sign, void* logabsdet, const Parallel& par) {
+    return dispatch_lapack(a.dtype, [&]<class T>(T) {
+        return slogdet_of(a, static_cast<T*>(sign), static_cast<Real<T>*>(logabsdet), par);
+    });
+}
+
+Outcome inv(const Matrices& a, void* out, const Parallel& par) {
+    return dispatch_lapack(a.dtype,
+                           [&]<class T>(T) { return inv_of(a, static_cast<T*>(out), par); });
+}
+
+Outcome solve(const Matrices& a, bool shared, const void* b, int64_t columns, void* out,
+              const Parallel& par) {
+    return dispatch_lapack(a.dtype, [&]<class T>(T) {
+        return solve_of(a, shared, static_cast<const T*>(b), columns, static_cast<T*>(out), par);
+    });
+}
+
+Outcome eigh(const Matrices& a, void* w, void* v, const Parallel& par) {
+    return dispatch_lapack(a.dtype, [&]<class T>(T) {
+        return eigh_of(a, static_cast<Real<T>*>(w), static_cast<T*>(v), par);
+    });
+}
+
+Outcome eig(const Matrices& a, void* w, void* v, const Parallel& par) {
+    return dispatch_lapack(a.dtype, [&]<class T>(T) {
+        return eig_of<T>(a, static_cast<ComplexOf<T>*>(w), static_cast<ComplexOf<T>*>(v), par);
+    });
+}
+
+Outcome qr(const Rectangles& a, void* q, void* r, bool complete, const Parallel& par) {
+    return dispatch_lapack(a.dtype, [&]<class T>(T) {
+        return qr_of(a, static_cast<T*>(q), static_cast<T*>(r), complete, par);
+    });
+}
+
+Outcome svd(const Rectangles& a, void* u, void* s, void* vh, bool full, const Parallel& par) {
+    return dispatch_lapack(a.dtype, [&]<class T>(T) {
+        return svd_of(a, static_cast<T*>(u), static_cast<Real<T>*>(s), static_cast<T*>(vh), full,
+                      par);
+    });
+}
+
+}  // namespace asc::cpu

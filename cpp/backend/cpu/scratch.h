@@ -1,0 +1,64 @@
+// Scratch memory for jobs that are spread over the worker threads.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "backend/cpu/kernels/table.h"
+#include "runtime/pool.h"
+
+namespace asc::cpu {
+
+// A piece of the pool, freed at the end of the scope.
+class Buffer {
+public:
+    explicit Buffer(int64_t bytes) : data_(pool::allocate(bytes)), bytes_(bytes) {}
+    ~Buffer() { pool::free(data_, bytes_); }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    void* data() const { return data_; }
+
+private:
+    void* data_;
+    int64_t bytes_;
+};
+
+// Runs body(i) for i in [0, tasks) on the worker threads; body must not throw.
+template <class F>
+void run_each(const Parallel& par, int64_t tasks, F body) {
+    if (tasks == 1 || par.threads <= 1) {
+        for (int64_t i = 0; i < tasks; ++i) body(i);
+        return;
+    }
+    par.run(tasks, [](void* ctx, int64_t i) { (*static_cast<F*>(ctx))(i); }, &body);
+}
+
+// Tasks that each use scratch: one piece for each thread at work, allocated before they start,
+// so that no task can run out of memory.
+class Slots {
+public:
+    Slots(const Parallel& par, int64_t tasks, int64_t bytes)
+        : par_(par),
+          tasks_(tasks),
+          count_(std::max<int64_t>(1, std::min<int64_t>(par.threads, tasks))),
+          bytes_((bytes + 63) / 64 * 64),
+          buffer_(count_ * bytes_) {}
+
+    // Runs body(task, scratch) for every task; body must not throw.
+    template <class F>
+    void spread(F body) const {
+        std::atomic<int64_t> next{0};
+        run_each(par_, count_, [&](int64_t slot) {
+            void* scratch = static_cast<char*>(buffer_.data()) + slot * bytes_;
+            for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks_;)
+                body(i, scratch);
+        });
+    }
+
+private:
+    const Parallel& par_;
+    int64_t tasks_, count_, bytes_;
+    Buffer buffer_;
+};
+
+}  // namespace asc::cpu

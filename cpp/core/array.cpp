@@ -1,0 +1,138 @@
+#include "core/array.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "runtime/pool.h"
+
+namespace asc {
+
+static int64_t storage_bytes(int64_t elements, DType dtype) { return (elements * bits(dtype) + 7) / 8; }
+
+int64_t checked_size(const Dims& shape, DType dtype, const char* function) {
+    if (shape.size() > kMaxRank) {
+        raise(ErrorKind::Value, "%s: %d dimensions, at most %d are supported", function, shape.size(), kMaxRank);
+    }
+    for (int64_t extent : shape) {
+        if (extent < 0) {
+            raise(ErrorKind::Value, "%s: negative extent in shape %s", function, to_string(shape).c_str());
+        }
+    }
+    int64_t elements = checked_product(shape), total = 0;
+    if (elements < 0 || __builtin_mul_overflow(elements, bits(dtype), &total) ||
+        total / 8 > pool::memory_limit()) {
+        raise(ErrorKind::Memory, "%s: an array of shape %s and dtype %s exceeds the memory of this machine",
+              function, to_string(shape).c_str(), name(dtype));
+    }
+    return elements;
+}
+
+Array Array::empty(Dims shape, DType dtype) {
+    int64_t elements = checked_size(shape, dtype, "empty");
+    Dims strides = row_major_strides(shape);
+    return {Storage::allocate(storage_bytes(elements, dtype)), 0, dtype, std::move(shape), std::move(strides)};
+}
+
+Array Array::empty_ordered(Dims shape, const Dims& order, DType dtype) {
+    Array result = empty(std::move(shape), dtype);
+    int64_t stride = 1;
+    for (int i = order.size() - 1; i >= 0; --i) {
+        int axis = static_cast<int>(order[i]);
+        result.strides[axis] = stride;
+        stride *= std::max<int64_t>(result.shape[axis], 1);
+    }
+    return result;
+}
+
+bool is_contiguous(const Array& x) {
+    int64_t expected = 1;
+    for (int i = x.ndim() - 1; i >= 0; --i) {
+        if (x.shape[i] == 0) return true;
+        if (x.shape[i] != 1 && x.strides[i] != expected) return false;
+        expected *= x.shape[i];
+    }
+    return true;
+}
+
+bool overlaps_itself(const Array& x) {
+    Dims axes;
+    for (int i = 0; i < x.ndim(); ++i) {
+        if (x.shape[i] == 0) return false;
+        if (x.shape[i] > 1) axes.push_back(i);
+    }
+    auto stride = [&](int64_t axis) { return std::abs(x.strides[static_cast<int>(axis)]); };
+    std::sort(axes.begin(), axes.end(), [&](int64_t a, int64_t b) { return stride(a) < stride(b); });
+    int64_t span = 0;
+    for (int64_t axis : axes) {
+        if (stride(axis) <= span) return true;
+        span += stride(axis) * (x.shape[static_cast<int>(axis)] - 1);
+    }
+    return false;
+}
+
+namespace {
+struct Extent {
+    int64_t first, last;  // in bits from the start of the Block
+};
+Extent extent(const Array& x) {
+    int64_t low = x.offset, high = x.offset;
+    for (int i = 0; i < x.ndim(); ++i) {
+        int64_t span = (x.shape[i] - 1) * x.strides[i];
+        (span < 0 ? low : high) += span;
+    }
+    return {low * bits(x.dtype), (high + 1) * bits(x.dtype)};
+}
+}  // namespace
+
+bool may_overlap(const Array& x, const Array& y) {
+    if (x.storage->data() != y.storage->data() || x.size() == 0 || y.size() == 0) return false;
+    Extent a = extent(x), b = extent(y);
+    if (a.last <= b.first || b.last <= a.first) return false;
+    if (x.dtype != y.dtype) return true;
+    // Elements meet only where the offsets differ by a combination of the strides.
+    int64_t divisor = 0;
+    for (const Array* array : {&x, &y}) {
+        for (int i = 0; i < array->ndim(); ++i) {
+            if (array->shape[i] > 1) divisor = std::gcd(divisor, array->strides[i]);
+        }
+    }
+    int64_t distance = x.offset - y.offset;
+    return divisor == 0 ? distance == 0 : distance % divisor == 0;
+}
+
+bool same_view(const Array& x, const Array& y) {
+    if (x.storage->data() != y.storage->data() || x.offset != y.offset || x.dtype != y.dtype ||
+        !(x.shape == y.shape)) {
+        return false;
+    }
+    for (int i = 0; i < x.ndim(); ++i) {
+        if (x.shape[i] > 1 && x.strides[i] != y.strides[i]) return false;
+    }
+    return true;
+}
+
+void prepare_write(const Array& x, const char* function) {
+    if (x.storage->read_only()) {
+        raise(ErrorKind::Value, "%s: the array is read-only: its memory was imported as such", function);
+    }
+    if (overlaps_itself(x)) {
+        raise(ErrorKind::Value,
+              "%s: the array is read-only: several of its elements share one address, as broadcast_to makes "
+              "them; write to a copy", function);
+    }
+    x.storage->own_block();
+}
+
+Array deferred_copy(const Array& x) {
+    int64_t viewed = x.size() * bits(x.dtype) / 8;
+    if (x.storage->shared() || viewed * 2 < x.storage->nbytes()) return copy(x);
+    Array result = x;
+    result.storage = x.storage->fork();
+    // A copy is written through its own view, so elements must not share an address.
+    return overlaps_itself(result) ? copy(x) : result;
+}
+
+Array contiguous(const Array& x) { return is_contiguous(x) ? x : copy(x); }
+
+}  // namespace asc

@@ -1,0 +1,65 @@
+// Array: a view of a Storage. Metadata is immutable; only bytes change.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/dims.h"
+#include "core/dtype.h"
+#include "core/error.h"
+#include "core/ref.h"
+#include "core/storage.h"
+
+namespace asc {
+
+struct Array {
+    Ref<Storage> storage;
+    int64_t offset = 0;  // of the first element, in elements (bool: bits)
+    DType dtype = DType::Float64;
+    Dims shape;
+    Dims strides;  // in elements (bool: bits); zero or negative allowed
+
+    // New row-major memory, not initialised.
+    static Array empty(Dims shape, DType dtype);
+    // New memory with the axes laid out in `order`, slowest first.
+    static Array empty_ordered(Dims shape, const Dims& order, DType dtype);
+
+    int ndim() const { return shape.size(); }
+    int64_t size() const { return product(shape); }
+    // The address of the first element; not for bool.
+    std::byte* data() const { return storage->data() + offset * itemsize(dtype); }
+    // A bool array's memory; its first element is bit `offset`.
+    std::byte* bits() const { return storage->data(); }
+
+    // A view with other metadata on the same Storage.
+    Array view(Dims new_shape, Dims new_strides, int64_t new_offset) const {
+        return {storage, new_offset, dtype, std::move(new_shape), std::move(new_strides)};
+    }
+};
+
+// Row-major without gaps.
+bool is_contiguous(const Array& x);
+// Several elements share an address.
+bool overlaps_itself(const Array& x);
+// The addresses of x and y may meet (exact for equal strides, cautious otherwise).
+bool may_overlap(const Array& x, const Array& y);
+// x and y are the same elements in the same order.
+bool same_view(const Array& x, const Array& y);
+// Throws Error(Value) naming `function` if x cannot be written, and gives x a Block of its own.
+void prepare_write(const Array& x, const char* function);
+// Elements of all extents; throws Error(Value) on a negative extent or rank above kMaxRank, and
+// Error(Memory) where the bytes exceed what the machine has.
+int64_t checked_size(const Dims& shape, DType dtype, const char* function);
+
+// A physical row-major copy.
+Array copy(const Array& x);
+// A copy that shares memory until one side is written, physical where sharing is not possible.
+Array deferred_copy(const Array& x);
+// x if it is row-major, else a copy.
+Array contiguous(const Array& x);
+// A new array with every element converted.
+Array cast(const Array& x, DType to);
+// Writes src, broadcast and converted, to every element of dst; reads everything first.
+void assign(const Array& dst, const Array& src, const char* function);
+
+}  // namespace asc

@@ -1,0 +1,118 @@
+// Block: bytes on a device. Storage: what aliasing arrays share.
+//
+// A Block counts its references and, apart from them, the Storages that own it. Several Storages
+// own a Block only as deferred copies of each other; the one that is written first moves off
+// (own_block). Two arrays alias exactly if they have the same Storage.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/ref.h"
+
+namespace asc {
+
+// Frees the memory behind a Block; `context` is the owner that came with it.
+using ReleaseFn = void (*)(void* context);
+
+class Block {
+public:
+    // From the pool; throws Error(Memory) that names the size.
+    static Ref<Block> allocate(int64_t nbytes);
+    // Memory of another owner, released with release(context) on the last drop.
+    static Ref<Block> borrow(std::byte* data, int64_t nbytes, ReleaseFn release, void* context);
+
+    std::byte* data() const { return data_; }
+    int64_t nbytes() const { return nbytes_; }
+    // The bytes belong to somebody else.
+    bool borrowed() const { return release_ != nullptr; }
+    int64_t owners() const { return owners_.load(std::memory_order_acquire); }
+    void add_owner() { owners_.fetch_add(1, std::memory_order_relaxed); }
+    void drop_owner() {
+        // The last owner needs no locked instruction: nobody else can add one.
+        if (owners_.load(std::memory_order_acquire) == 1) return owners_.store(0, std::memory_order_relaxed);
+        owners_.fetch_sub(1, std::memory_order_acq_rel);
+    }
+
+    void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
+    void release() {
+        if (count_.load(std::memory_order_acquire) == 1 || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            destroy();
+        }
+    }
+
+private:
+    Block(std::byte* data, int64_t nbytes, ReleaseFn release, void* context)
+        : data_(data), nbytes_(nbytes), release_(release), context_(context) {}
+    void destroy();
+
+    std::atomic<int32_t> count_{1};
+    std::atomic<int32_t> owners_{0};
+    std::byte* data_;
+    int64_t nbytes_;     // bytes that may be used
+    ReleaseFn release_;  // null: from the pool, this header lies in front of the data
+    void* context_;
+};
+
+enum class StorageKind : uint8_t {
+    Pool,      // ours alone
+    Shared,    // someone else can change the bytes
+    Constant,  // borrowed bytes that nobody can change
+};
+
+class Storage {
+public:
+    static Ref<Storage> allocate(int64_t nbytes) {
+        return Ref<Storage>::adopt(new Storage(Block::allocate(nbytes), StorageKind::Pool, false));
+    }
+    static Ref<Storage> wrap(Ref<Block> block, StorageKind kind, bool read_only) {
+        return Ref<Storage>::adopt(new Storage(std::move(block), kind, read_only));
+    }
+
+    // A counted Block, safe against a concurrent own_block.
+    Ref<Block> block() const;
+    // The address, for callers that exclude concurrent writes.
+    std::byte* data() const { return block_->data(); }
+    int64_t nbytes() const { return block_->nbytes(); }
+
+    // Someone else can change the bytes: copies must be physical, reads and writes happen now.
+    bool shared() const {
+        return kind_ == StorageKind::Shared || exports_.load(std::memory_order_acquire) > 0;
+    }
+    bool read_only() const { return read_only_; }
+    // A deferred copy: a new Storage on the same Block; not for shared() memory.
+    Ref<Storage> fork() const;
+    // Before every write: leaves a Block that others hold.
+    void own_block();
+    // Memory handed out: counts until the consumer lets go. Leaves a shared Block first.
+    void begin_export();
+    void end_export() { exports_.fetch_sub(1, std::memory_order_acq_rel); }
+
+    void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
+    void release() {
+        if (count_.load(std::memory_order_acquire) == 1 || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            delete this;
+        }
+    }
+
+    static void* operator new(size_t size);
+    static void operator delete(void* p, size_t size);
+
+private:
+    Storage(Ref<Block> block, StorageKind kind, bool read_only)
+        : block_(std::move(block)), kind_(kind), read_only_(read_only) {
+        block_->add_owner();
+    }
+    ~Storage() { block_->drop_owner(); }
+    void lock() const;
+    void unlock() const { locked_.clear(std::memory_order_release); }
+
+    std::atomic<int64_t> count_{1};
+    Ref<Block> block_;                                 // guarded by locked_
+    mutable std::atomic_flag locked_ = ATOMIC_FLAG_INIT;
+    StorageKind kind_;
+    bool read_only_;
+    std::atomic<int32_t> exports_{0};
+};
+
+}  // namespace asc

@@ -1,0 +1,37 @@
+// Dispatch: from an operation and its arguments to checked dtypes, a result and a kernel.
+#pragma once
+#include <span>
+
+#include "core/array.h"
+#include "core/scalar.h"
+#include "graph/ops.h"
+
+namespace asc {
+
+// One argument of an operation: exactly one of the two is set.
+struct Argument {
+    const Array* array = nullptr;
+    const Scalar* scalar = nullptr;
+};
+
+// The dtype of an operation on arrays of a and b; throws Error(Type) naming `function`.
+DType promote_or_raise(const char* function, DType a, DType b, bool strict);
+// The common dtype of arguments, arrays first; at least one must be an array.
+DType common_dtype(const char* function, std::span<const Argument> args, bool strict);
+// Throws Error(Type) that names the function, the dtype and what is accepted.
+void require(const char* function, Category category, DType dtype);
+
+// op(args...) as a new array.
+Array apply(Op op, std::span<const Argument> args, bool strict);
+// target = op(target, other) in place; `symbol` is the operator, for messages.
+void apply_inplace(Op op, const Array& target, const Argument& other, bool strict, const char* symbol);
+
+// For C++ callers.
+Array apply(Op op, const Array& x);
+Array apply(Op op, const Array& x, const Array& y);
+// The truth of every element, as a bool array (NaN is true).
+Array as_bool(const Array& x);
+// Some element of a real-valued array is negative.
+bool any_negative(const Array& x);
+
+}  // namespace asc

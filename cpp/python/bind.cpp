@@ -1,0 +1,306 @@
+#include "python/bind.h"
+
+#include <cmath>
+#include <cstring>
+#include <new>
+
+#include "backend/cpu/elementwise.h"
+#include "core/view.h"
+#include "python/state.h"
+
+namespace asc::python {
+
+State& state() {
+    // Holds Python objects; never destroyed, since the interpreter may be gone by then.
+    static State& instance = *new State;
+    return instance;
+}
+
+namespace {
+
+PyObject* exception_type(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::Type: return PyExc_TypeError;
+        case ErrorKind::Value: return PyExc_ValueError;
+        case ErrorKind::Index: return PyExc_IndexError;
+        case ErrorKind::Overflow: return PyExc_OverflowError;
+        case ErrorKind::Memory: return PyExc_MemoryError;
+        case ErrorKind::Buffer: return PyExc_BufferError;
+        case ErrorKind::Axis: return state().axis_error;
+        case ErrorKind::LinAlg: return state().linalg_error;
+        case ErrorKind::Runtime: break;
+    }
+    return PyExc_RuntimeError;
+}
+
+const char* type_of(PyObject* o) { return Py_TYPE(o)->tp_name; }
+
+Scalar from_long(PyObject* o) {
+    Scalar s{Kind::Signed};
+    int overflow = 0;
+    s.integer = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow > 0) {
+        uint64_t value = PyLong_AsUnsignedLongLong(o);
+        if (value == UINT64_MAX && PyErr_Occurred()) {
+            PyErr_Clear();
+            s.too_big = true;
+            s.integer = 1;
+        } else {
+            s.above_int64 = true;
+            s.integer = static_cast<int64_t>(value);
+        }
+    } else if (overflow < 0) {
+        s.too_big = true;
+        s.integer = -1;
+    }
+    if (s.too_big) s.re = static_cast<double>(s.integer);
+    return s;
+}
+
+std::optional<Scalar> python_scalar(PyObject* o) {
+    if (PyFloat_Check(o)) return Scalar{Kind::Real, false, false, 0, PyFloat_AS_DOUBLE(o), 0};
+    if (PyBool_Check(o)) return Scalar{Kind::Bool, false, false, o == Py_True};
+    if (PyLong_Check(o)) return from_long(o);
+    if (PyComplex_Check(o)) {
+        return Scalar{Kind::Complex, false, false, 0, PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)};
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+void set_python_error() {
+    try {
+        throw;
+    } catch (const PythonError&) {
+    } catch (const Error& e) {
+        PyErr_SetString(exception_type(e.kind()), e.what());
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+    } catch (const std::exception& e) {
+        PyErr_SetString(PyExc_RuntimeError, e.what());
+    } catch (...) {
+        PyErr_SetString(PyExc_RuntimeError, "unknown C++ exception");
+    }
+}
+
+Array& to_array(PyObject* o, const char* function, const char* parameter) {
+    if (is_array(o)) return array_of(o);
+    raise(ErrorKind::Type, "%s: %s must be an ascend_array_api array, got %s; convert it with asarray", function,
+          parameter, type_of(o));
+}
+
+PyObject* make_tuple(std::vector<Object>&& items) {
+    Object tuple = Object::steal(PyTuple_New(static_cast<Py_ssize_t>(items.size())));
+    for (size_t i = 0; i < items.size(); ++i) {
+        PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), items[i].release());
+    }
+    return tuple.release();
+}
+
+PyObject* wrap_tuple(std::vector<Array>&& arrays) {
+    std::vector<Object> items;
+    for (Array& x : arrays) items.push_back(Object::steal(wrap(std::move(x))));
+    return make_tuple(std::move(items));
+}
+
+PyObject* dtype_object(DType d) {
+    PyObject* o = state().dtypes[index(d)];
+    if (!o) raise(ErrorKind::Type, "dtype %s is not available: ml_dtypes is not installed", name(d));
+    return o;
+}
+
+std::optional<DType> find_dtype(PyObject* o) {
+    State& s = state();
+    for (int i = 0; i < kNumDTypes; ++i) {
+        if (s.dtypes[i] == o) return static_cast<DType>(i);
+    }
+    if (!s.dtype_type || !PyObject_TypeCheck(o, s.dtype_type)) return std::nullopt;
+    // Another object for the same type, such as longlong; byte-swapped dtypes compare unequal.
+    for (int i = 0; i < kNumDTypes; ++i) {
+        if (!s.dtypes[i]) continue;
+        int equal = PyObject_RichCompareBool(s.dtypes[i], o, Py_EQ);
+        if (equal > 0) return static_cast<DType>(i);
+        if (equal < 0) PyErr_Clear();
+    }
+    return load_bfloat16(o) ? std::optional(DType::BFloat16) : std::nullopt;
+}
+
+bool load_bfloat16(PyObject* dtype) {
+    State& s = state();
+    if (s.dtypes[index(DType::BFloat16)]) return false;
+    PyObject* name = PyObject_GetAttrString(dtype, "name");
+    bool wanted = name && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "bfloat16") == 0;
+    Py_XDECREF(name);
+    PyErr_Clear();
+    if (!wanted) return false;
+    PyObject* module = PyImport_ImportModule("ascend_array_api.dtypes");
+    PyObject* loaded = module ? PyObject_GetAttrString(module, "bfloat16") : nullptr;
+    Py_XDECREF(module);
+    Py_XDECREF(loaded);
+    PyErr_Clear();
+    return s.dtypes[index(DType::BFloat16)] != nullptr;
+}
+
+DType to_dtype(PyObject* o, const char* function) {
+    if (auto d = find_dtype(o)) return *d;
+    State& s = state();
+    if ((PyUnicode_Check(o) || PyType_Check(o)) && !strict()) {
+        Object converted = Object::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(s.dtype_type), o, nullptr));
+        if (auto d = find_dtype(converted.get())) return *d;
+    }
+    Object text = Object::steal(PyObject_Repr(o));
+    const char* utf8 = PyUnicode_AsUTF8(text.get());
+    if (!utf8) throw PythonError{};
+    raise(ErrorKind::Type, "%s: %s is not a dtype of this library; accepted: ascend_array_api.float64 and the like, "
+                           "native byte order", function, utf8);
+}
+
+std::optional<DType> to_optional_dtype(PyObject* o, const char* function) {
+    if (o == Py_None) return std::nullopt;
+    return to_dtype(o, function);
+}
+
+PyObject* device_object() { return state().cpu_device; }
+
+void check_device(PyObject* o, const char* function) {
+    if (o == Py_None || o == state().cpu_device) return;
+    int equal = PyUnicode_Check(o) ? PyObject_RichCompareBool(state().cpu_device, o, Py_EQ) : 0;
+    if (equal > 0) return;
+    Object text = Object::steal(PyObject_Repr(o));
+    const char* utf8 = PyUnicode_AsUTF8(text.get());
+    if (!utf8) throw PythonError{};
+    raise(ErrorKind::Value, "%s: unknown device %s; available: 'cpu'", function, utf8);
+}
+
+std::optional<Scalar> find_scalar(PyObject* o) {
+    if (auto s = python_scalar(o)) return s;
+    State& st = state();
+    if (!st.generic_type || !PyObject_TypeCheck(o, st.generic_type)) return std::nullopt;
+    Object plain = Object::steal(PyObject_CallMethod(o, "item", nullptr));
+    return python_scalar(plain.get());
+}
+
+Argument to_argument(PyObject* o, Scalar& room, const char* function, const char* parameter) {
+    if (is_array(o)) return {&array_of(o), nullptr};
+    if (auto s = find_scalar(o)) {
+        room = *s;
+        return {nullptr, &room};
+    }
+    raise(ErrorKind::Type, "%s: %s must be an ascend_array_api array or a Python scalar, got %s; convert it with asarray",
+          function, parameter, type_of(o));
+}
+
+PyObject* item(const Array& x) {
+    if (is_bool(x.dtype)) {
+        auto byte = static_cast<unsigned>(x.bits()[x.offset >> 3]);
+        return PyBool_FromLong(byte >> (x.offset & 7) & 1);
+    }
+    const std::byte* p = x.data();
+    if (is_complex(x.dtype)) {
+        Complex<double> z;
+        cpu::convert_scalar(&z, DType::Complex128, p, x.dtype);
+        return PyComplex_FromDoubles(z.re, z.im);
+    }
+    if (is_real_float(x.dtype)) {
+        double value;
+        cpu::convert_scalar(&value, DType::Float64, p, x.dtype);
+        return PyFloat_FromDouble(value);
+    }
+    if (kind(x.dtype) == Kind::Unsigned) {
+        uint64_t value = 0;
+        std::memcpy(&value, p, static_cast<size_t>(itemsize(x.dtype)));
+        return PyLong_FromUnsignedLongLong(value);
+    }
+    int64_t value;
+    cpu::convert_scalar(&value, DType::Int64, p, x.dtype);
+    return PyLong_FromLongLong(value);
+}
+
+int64_t to_int(PyObject* o, const char* function, const char* parameter) {
+    int64_t value = PyLong_CheckExact(o) ? PyLong_AsLongLong(o) : -1;
+    if (value != -1) return value;
+    PyErr_Clear();
+    if (!PyIndex_Check(o) || PyBool_Check(o)) {
+        raise(ErrorKind::Type, "%s: %s must be an int, got %s", function, parameter, type_of(o));
+    }
+    Object number = Object::steal(PyNumber_Index(o));
+    value = PyLong_AsLongLong(number.get());
+    if (value == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        raise(ErrorKind::Overflow, "%s: %s does not fit 64 bits", function, parameter);
+    }
+    return value;
+}
+
+double to_double(PyObject* o, const char* function, const char* parameter) {
+    double value = PyFloat_AsDouble(o);
+    if (value == -1.0 && PyErr_Occurred()) {
+        PyErr_Clear();
+        raise(ErrorKind::Type, "%s: %s must be a float or int, got %s", function, parameter, type_of(o));
+    }
+    return value;
+}
+
+bool to_bool(PyObject* o, const char* function, const char* parameter) {
+    if (o == Py_True) return true;
+    if (o == Py_False) return false;
+    auto s = find_scalar(o);
+    if (s && s->kind != Kind::Real && s->kind != Kind::Complex) return s->integer != 0;
+    raise(ErrorKind::Type, "%s: %s must be True or False, got %s", function, parameter, type_of(o));
+}
+
+Dims to_dims(PyObject* o, const char* function, const char* parameter) {
+    if (PyTuple_CheckExact(o)) {
+        auto n = static_cast<int>(PyTuple_GET_SIZE(o));
+        Dims dims(n);
+        for (int i = 0; i < n; ++i) dims[i] = to_int(PyTuple_GET_ITEM(o, i), function, parameter);
+        return dims;
+    }
+    if (PyIndex_Check(o) && !PyBool_Check(o)) return Dims{to_int(o, function, parameter)};
+    if (!PySequence_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o)) {
+        raise(ErrorKind::Type, "%s: %s must be an int or a sequence of ints, got %s", function, parameter, type_of(o));
+    }
+    Object tuple = Object::steal(PySequence_Tuple(o));
+    return to_dims(tuple.get(), function, parameter);
+}
+
+PyObject* dims_tuple(const Dims& dims) {
+    PyObject* tuple = PyTuple_New(dims.size());
+    if (!tuple) throw PythonError{};
+    for (int i = 0; i < dims.size(); ++i) PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(dims[i]));
+    return tuple;
+}
+
+std::optional<Dims> to_axes(PyObject* o, int ndim, const char* function) {
+    if (o == Py_None) return std::nullopt;
+    if (PyLong_CheckExact(o)) return Dims{normalize_axis(to_int(o, function, "axis"), ndim, function)};
+    return normalize_axes(to_dims(o, function, "axis"), ndim, function);
+}
+
+std::vector<Array> to_arrays(PyObject* o, const char* function, const char* parameter) {
+    if (!PyList_Check(o) && !PyTuple_Check(o)) {
+        raise(ErrorKind::Type, "%s: %s must be a list or tuple of arrays, got %s", function, parameter, type_of(o));
+    }
+    std::vector<Array> arrays;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) {
+        arrays.push_back(to_array(PySequence_Fast_GET_ITEM(o, i), function, parameter));
+    }
+    return arrays;
+}
+
+bool strict() {
+    State& s = state();
+    if (s.strict_variable) {
+        PyObject* value = nullptr;
+        if (PyContextVar_Get(s.strict_variable, nullptr, &value) < 0) throw PythonError{};
+        if (value) {
+            bool set = value != Py_None, on = value == Py_True;
+            Py_DECREF(value);
+            if (set) return on;
+        }
+    }
+    return s.strict;
+}
+
+}  // namespace asc::python

@@ -1,0 +1,156 @@
+// What every binding file uses: arguments from Python, results to Python, errors across.
+//
+// A binding is a function `PyObject* f(PyObject* const* args)` with a fixed number of positional
+// arguments, listed in a Methods table. It may throw Error (any kind) or PythonError (an
+// exception is set already).
+#pragma once
+#include <Python.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/array.h"
+#include "core/scalar.h"
+#include "graph/dispatch.h"
+
+namespace asc::python {
+
+// An exception of Python is set.
+struct PythonError {};
+
+// Sets the Python exception for the C++ exception in flight.
+void set_python_error();
+
+template <class F>
+PyObject* guarded(F&& body) noexcept {
+    try {
+        return body();
+    } catch (...) {
+        set_python_error();
+        return nullptr;
+    }
+}
+
+// A counted PyObject, for results under construction.
+class Object {
+public:
+    Object() = default;
+    // Takes over a new reference; throws PythonError on null.
+    static Object steal(PyObject* p) {
+        if (!p) throw PythonError{};
+        Object o;
+        o.p_ = p;
+        return o;
+    }
+    static Object borrow(PyObject* p) { return steal(Py_NewRef(p)); }
+    Object(Object&& other) noexcept : p_(std::exchange(other.p_, nullptr)) {}
+    Object& operator=(Object other) noexcept {
+        std::swap(p_, other.p_);
+        return *this;
+    }
+    ~Object() { Py_XDECREF(p_); }
+    PyObject* get() const { return p_; }
+    PyObject* release() { return std::exchange(p_, nullptr); }
+    explicit operator bool() const { return p_ != nullptr; }
+
+private:
+    PyObject* p_ = nullptr;
+};
+
+// ---- arrays
+bool is_array(PyObject* o);
+// o must be an array.
+Array& array_of(PyObject* o);
+// Throws Error(Type) naming function and parameter if o is not an array.
+Array& to_array(PyObject* o, const char* function, const char* parameter);
+// A new Python object that owns the array.
+PyObject* wrap(Array&& x);
+// A tuple of new Python objects.
+PyObject* wrap_tuple(std::vector<Array>&& arrays);
+// A tuple of two or more finished objects.
+PyObject* make_tuple(std::vector<Object>&& items);
+
+// ---- dtypes, devices, scalars
+PyObject* dtype_object(DType d);  // borrowed
+// An np.dtype (in relaxed mode also strings and Python types); throws Error(Type).
+DType to_dtype(PyObject* o, const char* function);
+// Nothing for None.
+std::optional<DType> to_optional_dtype(PyObject* o, const char* function);
+// The dtype of an np.dtype, or nothing; never throws.
+std::optional<DType> find_dtype(PyObject* o);
+// None or a device of this process; throws Error naming what exists.
+void check_device(PyObject* o, const char* function);
+PyObject* device_object();  // borrowed: the CPU's
+// A Python or NumPy number; nothing for anything else.
+std::optional<Scalar> find_scalar(PyObject* o);
+// An array or a number; throws Error(Type) that says what came. The Scalar lands in `room`.
+Argument to_argument(PyObject* o, Scalar& room, const char* function, const char* parameter);
+// The first element of an array as a Python bool, int, float or complex.
+PyObject* item(const Array& x);
+
+// ---- plain values
+int64_t to_int(PyObject* o, const char* function, const char* parameter);  // anything with __index__
+double to_double(PyObject* o, const char* function, const char* parameter);
+bool to_bool(PyObject* o, const char* function, const char* parameter);
+// An int or a sequence of ints.
+Dims to_dims(PyObject* o, const char* function, const char* parameter);
+PyObject* dims_tuple(const Dims& dims);
+// axis=None gives nothing; an int or tuple is normalised for the rank.
+std::optional<Dims> to_axes(PyObject* o, int ndim, const char* function);
+// A list or tuple of arrays.
+std::vector<Array> to_arrays(PyObject* o, const char* function, const char* parameter);
+
+// ---- modes
+// Strictness in force here and now; looks up a context variable, so only ask when it matters.
+bool strict();
+
+// Lets other Python threads run during `work` elements' worth of time, if that pays.
+class Unlocked {
+public:
+    explicit Unlocked(int64_t work) : state_(work > kWorth ? PyEval_SaveThread() : nullptr) {}
+    ~Unlocked() {
+        if (state_) PyEval_RestoreThread(state_);
+    }
+    Unlocked(const Unlocked&) = delete;
+    Unlocked& operator=(const Unlocked&) = delete;
+
+private:
+    static constexpr int64_t kWorth = 1 << 16;
+    PyThreadState* state_;
+};
+
+// ---- tables of functions
+// One row of a Methods table: checks the number of arguments and carries errors across.
+template <auto kFunction, int kArguments>
+PyObject* fastcall(PyObject*, PyObject* const* args, Py_ssize_t count) {
+    if (count != kArguments) {
+        PyErr_Format(PyExc_TypeError, "expected %d positional arguments, got %zd", kArguments, count);
+        return nullptr;
+    }
+    return guarded([&] { return kFunction(args); });
+}
+template <auto kFunction, int kArguments>
+constexpr PyMethodDef method(const char* name) {
+    return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(fastcall<kFunction, kArguments>)),
+            METH_FASTCALL, nullptr};
+}
+inline constexpr PyMethodDef kEnd = {nullptr, nullptr, 0, nullptr};
+
+// The tables, one of each binding file; each ends with kEnd.
+extern PyMethodDef elementwise_methods[];
+extern PyMethodDef creation_methods[];
+extern PyMethodDef interop_methods[];
+extern PyMethodDef manipulation_methods[];
+extern PyMethodDef indexing_methods[];
+extern PyMethodDef statistics_methods[];
+extern PyMethodDef sorting_methods[];
+extern PyMethodDef linalg_methods[];
+extern PyMethodDef runtime_methods[];
+
+// ---- slots of Array, defined in the files that their names tell
+extern PyType_Slot operator_slots[];    // elementwise.cpp, linalg.cpp's product
+PyObject* get_item(PyObject* self, PyObject* key);                   // indexing.cpp
+int set_item(PyObject* self, PyObject* key, PyObject* value);        // indexing.cpp
+
+}  // namespace asc::python

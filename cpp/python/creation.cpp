@@ -1,0 +1,295 @@
+// Creation functions but asarray and from_dlpack (interop.cpp).
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "backend/cpu/elementwise.h"
+#include "backend/cpu/isa.h"
+#include "core/promotion.h"
+#include "core/view.h"
+#include "python/bind.h"
+#include "python/interop.h"
+#include "runtime/workers.h"
+
+namespace asc::python {
+namespace {
+
+void zero(const Array& x) {
+    std::memset(x.storage->data(), 0, static_cast<size_t>((x.size() * bits(x.dtype) + 7) / 8));
+}
+
+// Strict: a value of a higher kind than the dtype loses something. 0 and 1 are bools, too.
+void check_kind(const char* function, const Scalar& value, DType dtype) {
+    bool fits = promote_scalar(dtype, value.kind, true) == dtype || value.kind == Kind::Bool ||
+                (is_bool(dtype) && value.kind == Kind::Signed && (value.integer == 0 || value.integer == 1));
+    if (!fits && strict()) {
+        raise(ErrorKind::Type, "%s: a Python %s is no value of dtype %s; accepted: a scalar of the dtype's kind, or relaxed "
+                               "mode (runtime.set_strict(False))",
+              function, type_name(value), name(dtype));
+    }
+}
+
+PyObject* empty(PyObject* const* args) {
+    Dims shape = to_dims(args[0], "empty", "shape");
+    DType dtype = to_optional_dtype(args[1], "empty").value_or(kDefaultFloat);
+    check_device(args[2], "empty");
+    checked_size(shape, dtype, "empty");
+    return wrap(Array::empty(std::move(shape), dtype));
+}
+
+// The smallest scalar source: one element, broadcast by assign.
+Array filled(Dims shape, DType dtype, const Scalar& value, const char* function) {
+    checked_size(shape, dtype, function);
+    Array out = Array::empty(std::move(shape), dtype);
+    Array source = from_scalar(value, dtype, function);
+    Unlocked unlocked(out.size());
+    assign(out, source, function);
+    return out;
+}
+
+PyObject* zeros(PyObject* const* args) {
+    Dims shape = to_dims(args[0], "zeros", "shape");
+    DType dtype = to_optional_dtype(args[1], "zeros").value_or(kDefaultFloat);
+    check_device(args[2], "zeros");
+    return wrap(filled(std::move(shape), dtype, Scalar{Kind::Bool}, "zeros"));
+}
+PyObject* ones(PyObject* const* args) {
+    Dims shape = to_dims(args[0], "ones", "shape");
+    DType dtype = to_optional_dtype(args[1], "ones").value_or(kDefaultFloat);
+    check_device(args[2], "ones");
+    return wrap(filled(std::move(shape), dtype, Scalar{Kind::Bool, false, false, 1}, "ones"));
+}
+
+PyObject* full(PyObject* const* args) {
+    Dims shape = to_dims(args[0], "full", "shape");
+    auto dtype = to_optional_dtype(args[2], "full");
+    check_device(args[3], "full");
+    Scalar room;
+    Argument value = to_argument(args[1], room, "full", "fill_value");
+    if (value.array && value.array->ndim() != 0) {
+        raise(ErrorKind::Value, "full: fill_value must be a scalar, got an array of shape %s",
+              to_string(value.array->shape).c_str());
+    }
+    DType target = dtype.value_or(value.array ? value.array->dtype : default_dtype(room));
+    if (!value.array) {
+        check_kind("full", room, target);
+        return wrap(filled(std::move(shape), target, room, "full"));
+    }
+    if (target != value.array->dtype && strict()) promote_or_raise("full", target, value.array->dtype, true);
+    checked_size(shape, target, "full");
+    Array out = Array::empty(std::move(shape), target);
+    assign(out, *value.array, "full");
+    return wrap(std::move(out));
+}
+
+PyObject* eye(PyObject* const* args) {
+    int64_t rows = to_int(args[0], "eye", "n_rows");
+    int64_t columns = args[1] == Py_None ? rows : to_int(args[1], "eye", "n_cols");
+    int64_t k = to_int(args[2], "eye", "k");
+    DType dtype = to_optional_dtype(args[3], "eye").value_or(kDefaultFloat);
+    check_device(args[4], "eye");
+    Dims shape{rows, columns};
+    checked_size(shape, dtype, "eye");
+    Array out = Array::empty(std::move(shape), dtype);
+    zero(out);
+    k = std::clamp(k, -rows, columns);
+    assign(diagonal(out, k), from_scalar(Scalar{Kind::Bool, false, false, 1}, dtype, "eye"), "eye");
+    return wrap(std::move(out));
+}
+
+// Fills out with value(i) computed in T, tile by tile, converted to out's dtype.
+template <class T, class F>
+void generate(const Array& out, DType computed, F&& value) {
+    constexpr int64_t kTile = 512;
+    int64_t n = out.size();
+    auto convert = cpu::kernels().convert[index(computed)][index(out.dtype)];
+    auto tile = [&](int64_t t) {
+        T buffer[kTile];
+        int64_t first = t * kTile, count = std::min(kTile, n - first);
+        for (int64_t i = 0; i < count; ++i) buffer[i] = value(first + i);
+        convert(out.storage->data() + first * itemsize(out.dtype), buffer, count);
+    };
+    int64_t tiles = (n + kTile - 1) / kTile;
+    if (n < (1 << 16)) {
+        for (int64_t t = 0; t < tiles; ++t) tile(t);
+    } else {
+        workers::for_each(tiles, tile);
+    }
+}
+
+Scalar real_argument(PyObject* o, const char* function, const char* parameter) {
+    auto s = is_array(o) && array_of(o).ndim() == 0 ? find_scalar(Object::steal(item(array_of(o))).get()) : find_scalar(o);
+    if (!s || s->kind == Kind::Complex || s->kind == Kind::Bool) {
+        raise(ErrorKind::Type, "%s: %s must be an int or a float, got %s", function, parameter, Py_TYPE(o)->tp_name);
+    }
+    return *s;
+}
+double as_double(const Scalar& s) {
+    if (s.kind == Kind::Real) return s.re;
+    return s.above_int64 ? static_cast<double>(static_cast<uint64_t>(s.integer)) : static_cast<double>(s.integer);
+}
+
+using Wide = __int128;
+Wide as_wide(const Scalar& s, const char* function) {
+    if (s.too_big) raise(ErrorKind::Overflow, "%s: an int argument does not fit 64 bits", function);
+    return s.above_int64 ? static_cast<Wide>(static_cast<uint64_t>(s.integer)) : static_cast<Wide>(s.integer);
+}
+
+int64_t checked_length(double n) {
+    if (std::isnan(n)) raise(ErrorKind::Value, "arange: start, stop and step must be finite numbers");
+    if (n >= 0x1p62) raise(ErrorKind::Memory, "arange: %g elements exceed the memory of this machine", n);
+    return n > 0 ? static_cast<int64_t>(n) : 0;
+}
+
+Array arange_integers(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype) {
+    Wide first = as_wide(start, "arange"), last = as_wide(stop, "arange"), by = as_wide(step, "arange");
+    if (by == 0) raise(ErrorKind::Value, "arange: step must not be zero");
+    Wide distance = last - first;
+    Wide n = distance == 0 || (distance > 0) != (by > 0) ? 0 : (distance + (by > 0 ? by - 1 : by + 1)) / by;
+    int64_t length = checked_length(static_cast<double>(n));
+    checked_size({length}, dtype, "arange");
+    if (length > 0 && is_integer(dtype)) {
+        // Both ends must be values of the dtype.
+        for (Wide value : {first, first + (n - 1) * by}) {
+            Scalar end{Kind::Signed};
+            end.integer = static_cast<int64_t>(value);
+            end.above_int64 = value > INT64_MAX;
+            std::byte room[16];
+            store(room, dtype, end, "arange");
+        }
+    }
+    Array out = Array::empty({length}, dtype);
+    auto origin = static_cast<uint64_t>(first), stride = static_cast<uint64_t>(by);
+    DType computed = start.above_int64 || stop.above_int64 ? DType::UInt64 : DType::Int64;
+    generate<uint64_t>(out, computed, [=](int64_t i) { return origin + static_cast<uint64_t>(i) * stride; });
+    return out;
+}
+
+Array arange_floats(double start, double stop, double step, DType dtype) {
+    if (step == 0) raise(ErrorKind::Value, "arange: step must not be zero");
+    int64_t length = checked_length(std::ceil((stop - start) / step));
+    checked_size({length}, dtype, "arange");
+    Array out = Array::empty({length}, dtype);
+    generate<double>(out, DType::Float64, [=](int64_t i) { return start + static_cast<double>(i) * step; });
+    return out;
+}
+
+PyObject* arange(PyObject* const* args) {
+    Scalar start = real_argument(args[0], "arange", "start");
+    Scalar stop = args[1] == Py_None ? start : real_argument(args[1], "arange", "stop");
+    if (args[1] == Py_None) start = Scalar{Kind::Signed};
+    Scalar step = real_argument(args[2], "arange", "step");
+    auto wanted = to_optional_dtype(args[3], "arange");
+    check_device(args[4], "arange");
+    bool integers = start.kind != Kind::Real && stop.kind != Kind::Real && step.kind != Kind::Real;
+    DType dtype = wanted.value_or(integers ? (start.above_int64 || stop.above_int64 ? DType::UInt64 : kDefaultInt)
+                                           : kDefaultFloat);
+    if (is_bool(dtype) || is_complex(dtype)) require("arange", Category::Real, dtype);
+    if (integers && !is_float(dtype)) return wrap(arange_integers(start, stop, step, dtype));
+    if (integers && !start.too_big && !stop.too_big && !step.too_big) {
+        return wrap(arange_integers(start, stop, step, dtype));
+    }
+    if (is_integer(dtype) && strict()) {
+        raise(ErrorKind::Type, "arange: float arguments do not go with dtype %s; accepted: ints, or a floating-point dtype",
+              name(dtype));
+    }
+    return wrap(arange_floats(as_double(start), as_double(stop), as_double(step), dtype));
+}
+
+// start + i * (stop - start) / intervals, both ends exact.
+struct Interpolation {
+    double start, stop, delta;
+    double intervals;
+    bool endpoint;
+
+    Interpolation(double a, double b, int64_t n, bool closed)
+        : start(a), stop(b), delta(b - a), intervals(static_cast<double>(closed ? n - 1 : n)), endpoint(closed) {}
+    double operator()(int64_t i) const {
+        auto t = static_cast<double>(i);
+        if (endpoint && t == intervals && i > 0) return stop;
+        if (i == 0) return start;
+        double product = t * delta;
+        if (std::isfinite(product)) return start + product / intervals;
+        return start * (1 - t / intervals) + stop * (t / intervals);  // the distance overflows
+    }
+};
+
+PyObject* linspace(PyObject* const* args) {
+    Scalar ends[2];
+    for (int i = 0; i < 2; ++i) {
+        auto s = find_scalar(args[i]);
+        if (is_array(args[i]) && array_of(args[i]).ndim() == 0) s = find_scalar(Object::steal(item(array_of(args[i]))).get());
+        if (!s || s->kind == Kind::Bool) {
+            raise(ErrorKind::Type, "linspace: %s must be an int, a float or a complex, got %s", i ? "stop" : "start",
+                  Py_TYPE(args[i])->tp_name);
+        }
+        ends[i] = *s;
+    }
+    int64_t n = to_int(args[2], "linspace", "num");
+    bool complex_ends = ends[0].kind == Kind::Complex || ends[1].kind == Kind::Complex;
+    DType dtype = to_optional_dtype(args[3], "linspace").value_or(complex_ends ? kDefaultComplex : kDefaultFloat);
+    check_device(args[4], "linspace");
+    bool endpoint = to_bool(args[5], "linspace", "endpoint");
+    if (n < 0) raise(ErrorKind::Value, "linspace: num must not be negative, got %lld", static_cast<long long>(n));
+    require("linspace", Category::Floating, dtype);
+    if (complex_ends && !is_complex(dtype)) {
+        raise(ErrorKind::Type, "linspace: complex ends need a complex dtype, got %s", name(dtype));
+    }
+    checked_size({n}, dtype, "linspace");
+    Array out = Array::empty({n}, dtype);
+    auto re = [](const Scalar& s) { return s.kind == Kind::Complex ? s.re : as_double(s); };
+    Interpolation real(re(ends[0]), re(ends[1]), n, endpoint), imag(ends[0].im, ends[1].im, n, endpoint);
+    if (is_complex(dtype)) {
+        generate<Complex<double>>(out, DType::Complex128, [=](int64_t i) { return Complex<double>{real(i), imag(i)}; });
+    } else {
+        generate<double>(out, DType::Float64, real);
+    }
+    return wrap(std::move(out));
+}
+
+// The elements of each matrix with column - row <= k (lower) or >= k; the others become zero.
+Array triangle(const Array& x, int64_t k, bool lower) {
+    Array out = Array::empty(x.shape, x.dtype);
+    if (out.size() == 0) return out;
+    zero(out);
+    int64_t rows = x.shape[x.ndim() - 2], columns = x.shape.back();
+    for (int64_t i = 0; i < rows; ++i) {
+        int64_t border = std::clamp(i + k + (lower ? 1 : 0), int64_t{0}, columns);
+        int64_t first = lower ? 0 : border, count = lower ? border : columns - border;
+        if (count == 0) continue;
+        Array source = slice(select(x, x.ndim() - 2, i), x.ndim() - 2, first, 1, count);
+        Array target = slice(select(out, x.ndim() - 2, i), x.ndim() - 2, first, 1, count);
+        cpu::transfer(target, source);
+    }
+    return out;
+}
+
+template <bool kLower>
+PyObject* triangle_of(PyObject* const* args) {
+    const char* function = kLower ? "tril" : "triu";
+    const Array& x = to_array(args[0], function, "x");
+    int64_t k = to_int(args[1], function, "k");
+    if (x.ndim() < 2) {
+        raise(ErrorKind::Value, "%s: x must have at least 2 dimensions, got shape %s", function, to_string(x.shape).c_str());
+    }
+    k = std::clamp(k, -x.shape[x.ndim() - 2] - 1, x.shape.back() + 1);
+    Array out;
+    {
+        Unlocked unlocked(x.size());
+        out = triangle(x, k, kLower);
+    }
+    return wrap(std::move(out));
+}
+
+}  // namespace
+
+PyMethodDef creation_methods[] = {
+    method<arange, 5>("arange"), method<empty, 3>("empty"),
+    method<eye, 5>("eye"),       method<full, 4>("full"),
+    method<linspace, 6>("linspace"),
+    method<ones, 3>("ones"),     method<zeros, 3>("zeros"),
+    method<triangle_of<true>, 2>("tril"), method<triangle_of<false>, 2>("triu"),
+    kEnd,
+};
+
+}  // namespace asc::python

@@ -1,0 +1,830 @@
+// Memory across the border: asarray, the buffer protocol and DLPack in both directions.
+//
+// Rules: foreign memory is copied at the call unless copy=False (or DLPack) asks to share it;
+// shared memory makes a Storage of kind Shared. Exported memory counts on its Storage until the
+// consumer lets go.
+#include "python/interop.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "backend/cpu/elementwise.h"
+#include "backend/cpu/isa.h"
+#include "core/promotion.h"
+#include "core/view.h"
+#include "python/dlpack.h"
+#include "python/state.h"
+
+namespace asc::python {
+namespace {
+
+// A row-major or strided view of bytes that belong to `block`.
+Array foreign_array(Ref<Block> block, StorageKind kind, bool read_only, DType dtype, Dims shape, Dims strides) {
+    return {Storage::wrap(std::move(block), kind, read_only), 0, dtype, std::move(shape), std::move(strides)};
+}
+
+// One 0/1 byte an element, as NumPy and 8-bit DLPack have bools, to packed bits.
+Array pack_bytes(const Array& bytes) { return cast(bytes, DType::Bool); }
+
+// ---- import by the buffer protocol
+
+void release_buffer(void* context) {
+    // After the interpreter's end the owner is gone with it.
+    if (!Py_IsInitialized()) return;
+    PyGILState_STATE state = PyGILState_Ensure();
+    auto* buffer = static_cast<Py_buffer*>(context);
+    PyBuffer_Release(buffer);
+    delete buffer;
+    PyGILState_Release(state);
+}
+
+std::optional<DType> integer_of(Py_ssize_t size, bool is_signed) {
+    switch (size) {
+        case 1: return is_signed ? DType::Int8 : DType::UInt8;
+        case 2: return is_signed ? DType::Int16 : DType::UInt16;
+        case 4: return is_signed ? DType::Int32 : DType::UInt32;
+        case 8: return is_signed ? DType::Int64 : DType::UInt64;
+        default: return std::nullopt;
+    }
+}
+
+// The dtype of a struct-module format in native byte order.
+std::optional<DType> dtype_of_format(const char* format, Py_ssize_t size) {
+    if (!format) return DType::UInt8;
+    if (*format == '@' || *format == '=' || *format == '<') ++format;
+    if (format[0] == 'Z') {
+        if (format[1] && format[2]) return std::nullopt;
+        return format[1] == 'f' ? std::optional(DType::Complex64)
+                                : format[1] == 'd' ? std::optional(DType::Complex128) : std::nullopt;
+    }
+    if (format[0] == '\0' || format[1] != '\0') return std::nullopt;
+    if (std::strchr("bhilqn", format[0])) return integer_of(size, true);
+    if (std::strchr("BHILQN", format[0])) return integer_of(size, false);
+    switch (format[0]) {
+        case '?': return size == 1 ? std::optional(DType::Bool) : std::nullopt;
+        case 'e': return DType::Float16;
+        case 'f': return DType::Float32;
+        case 'd': return DType::Float64;
+        default: return std::nullopt;
+    }
+}
+
+struct Imported {
+    Array array;  // for bool: one byte an element, as UInt8
+    DType dtype;
+};
+
+// A view of the object's memory; nothing where its layout or format is none of ours.
+std::optional<Imported> import_buffer(PyObject* o, bool writable) {
+    auto buffer = std::make_unique<Py_buffer>();
+    if (PyObject_GetBuffer(o, buffer.get(), writable ? PyBUF_FULL : PyBUF_FULL_RO) < 0) {
+        PyErr_Clear();
+        return std::nullopt;
+    }
+    auto release = [&] { PyBuffer_Release(buffer.get()); };
+    auto dtype = dtype_of_format(buffer->format, buffer->itemsize);
+    bool fits = dtype && buffer->ndim <= kMaxRank && !buffer->suboffsets;
+    DType stored = dtype == DType::Bool ? DType::UInt8 : dtype.value_or(DType::UInt8);
+    fits = fits && itemsize(stored) == buffer->itemsize;
+    Dims shape(fits ? buffer->ndim : 0);
+    for (int i = 0; i < shape.size(); ++i) shape[i] = buffer->shape ? buffer->shape[i] : buffer->len / buffer->itemsize;
+    Dims strides = row_major_strides(shape);
+    for (int i = 0; fits && buffer->strides && i < buffer->ndim; ++i) {
+        fits = shape[i] <= 1 || buffer->strides[i] % buffer->itemsize == 0;
+        strides[i] = shape[i] <= 1 ? 0 : buffer->strides[i] / buffer->itemsize;
+    }
+    // Components of complex numbers are what the CPU loads.
+    int64_t alignment = is_complex(stored) ? itemsize(stored) / 2 : itemsize(stored);
+    if (!fits || reinterpret_cast<uintptr_t>(buffer->buf) % static_cast<uintptr_t>(alignment) != 0) {
+        release();
+        return std::nullopt;
+    }
+    auto* data = static_cast<std::byte*>(buffer->buf);
+    bool read_only = buffer->readonly != 0;
+    int64_t length = buffer->len;
+    Ref<Block> block = Block::borrow(data, length, release_buffer, buffer.release());
+    return Imported{foreign_array(std::move(block), StorageKind::Shared, read_only, stored, std::move(shape),
+                                  std::move(strides)),
+                    *dtype};
+}
+
+PyObject* call_method(PyObject* o, const char* method, PyObject* argument) {
+    Object name = Object::steal(PyUnicode_FromString(method));
+    return PyObject_CallMethodObjArgs(o, name.get(), argument, nullptr);
+}
+
+// Bytes that nobody can change while they are borrowed.
+bool immutable(PyObject* o) {
+    if (PyBytes_CheckExact(o)) return true;
+    const char* type = Py_TYPE(o)->tp_name;
+    bool map = !std::strcmp(type, "numpy.memmap") || !std::strcmp(type, "memmap");
+    if (!map && std::strcmp(type, "mmap.mmap") != 0) return false;
+    if (!map) {
+        Py_buffer view;
+        if (PyObject_GetBuffer(o, &view, PyBUF_SIMPLE) < 0) {
+            PyErr_Clear();
+            return false;
+        }
+        bool read_only = view.readonly != 0;
+        PyBuffer_Release(&view);
+        return read_only;
+    }
+    PyObject* mode = PyObject_GetAttrString(o, "mode");
+    bool read_only = mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, "r") == 0;
+    Py_XDECREF(mode);
+    PyErr_Clear();
+    return read_only;
+}
+
+[[noreturn]] void refuse(PyObject* o, const char* function) {
+    if (is_ndarray(o)) {
+        Object dtype = Object::steal(PyObject_GetAttrString(o, "dtype"));
+        Object text = Object::steal(PyObject_Str(dtype.get()));
+        const char* utf8 = PyUnicode_AsUTF8(text.get());
+        if (!utf8) throw PythonError{};
+        raise(ErrorKind::Type, "%s: a NumPy array of dtype %s; accepted: bool, integer, float and complex dtypes up to 64 "
+                               "bits a component",
+              function, utf8);
+    }
+    raise(ErrorKind::Type, "%s: cannot make an array of %s; accepted: numbers, nested sequences of them, arrays, objects with "
+                           "the buffer protocol, __dlpack__ or __array__",
+          function, Py_TYPE(o)->tp_name);
+}
+
+// A NumPy array of ml_dtypes.bfloat16, whose buffer protocol does not tell its type.
+Object bfloat16_words(PyObject* o) {
+    return Object::steal(PyObject_CallMethod(o, "view", "s", "uint16"));
+}
+
+std::optional<DType> ndarray_dtype(PyObject* o) {
+    Object dtype = Object::steal(PyObject_GetAttrString(o, "dtype"));
+    return find_dtype(dtype.get());
+}
+
+// A view of a NumPy array's or buffer's memory; a temporary of NumPy's where its layout needs it
+// (then `physical` is set).
+Imported import_memory(PyObject* o, bool writable, bool& physical, const char* function) {
+    physical = false;
+    if (is_ndarray(o) && ndarray_dtype(o) == DType::BFloat16) {
+        Object words = bfloat16_words(o);
+        if (auto imported = import_buffer(words.get(), writable)) {
+            imported->array.dtype = imported->dtype = DType::BFloat16;
+            return std::move(*imported);
+        }
+    }
+    if (auto imported = import_buffer(o, writable)) return std::move(*imported);
+    if (is_ndarray(o)) {
+        // Byte-swapped, misaligned, or with strides between elements.
+        Object dtype = Object::steal(PyObject_GetAttrString(o, "dtype"));
+        Object native = Object::steal(PyObject_CallMethod(dtype.get(), "newbyteorder", "s", "="));
+        if (find_dtype(native.get())) {
+            Object copied = Object::steal(PyObject_CallMethod(o, "astype", "O", native.get()));
+            Object plain = Object::steal(PyObject_CallMethod(copied.get(), "copy", "s", "C"));
+            if (auto imported = import_buffer(plain.get(), false)) {
+                physical = true;
+                return std::move(*imported);
+            }
+        }
+    }
+    refuse(o, function);
+}
+
+// ---- nested sequences
+
+struct Leaves {
+    Dims shape;
+    std::vector<PyObject*> values;  // borrowed; arrays of rank 0 or numbers
+    std::vector<Object> owned;      // keeps what iteration made
+};
+
+bool is_sequence(PyObject* o) {
+    if (PyList_Check(o) || PyTuple_Check(o)) return true;
+    if (is_array(o)) return array_of(o).ndim() > 0;
+    if (PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) || PyDict_Check(o)) return false;
+    if (is_ndarray(o)) {
+        Object ndim = Object::steal(PyObject_GetAttrString(o, "ndim"));
+        return PyLong_AsLong(ndim.get()) > 0;
+    }
+    return PySequence_Check(o) && !find_scalar(o);
+}
+
+void collect(PyObject* o, int depth, Leaves& leaves, const char* function) {
+    if (!is_sequence(o)) {
+        if (depth != leaves.shape.size()) {
+            raise(ErrorKind::Value, "%s: the nested sequence is ragged: an element at depth %d where others are deeper",
+                  function, depth);
+        }
+        leaves.values.push_back(o);
+        return;
+    }
+    if (depth >= kMaxRank) {
+        raise(ErrorKind::Value, "%s: the sequence is nested deeper than %d levels", function, kMaxRank);
+    }
+    Object items = PyList_Check(o) || PyTuple_Check(o) ? Object::borrow(o) : Object::steal(PySequence_List(o));
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
+    if (leaves.values.empty() && depth == leaves.shape.size()) {
+        leaves.shape.push_back(n);
+    } else if (depth >= leaves.shape.size() || leaves.shape[depth] != n) {
+        raise(ErrorKind::Value, "%s: the nested sequence is ragged: %zd elements at depth %d where others have %lld", function,
+              n, depth, depth < leaves.shape.size() ? static_cast<long long>(leaves.shape[depth]) : 0LL);
+    }
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        if (i >= PySequence_Fast_GET_SIZE(items.get())) raise(ErrorKind::Value, "%s: the sequence changed size", function);
+        collect(PySequence_Fast_GET_ITEM(items.get(), i), depth + 1, leaves, function);
+    }
+    leaves.owned.push_back(std::move(items));
+}
+
+Scalar leaf_scalar(PyObject* o, const char* function) {
+    if (is_array(o)) return *find_scalar(Object::steal(item(array_of(o))).get());
+    if (auto s = find_scalar(o)) return *s;
+    if (is_ndarray(o)) {
+        Object plain = Object::steal(PyObject_CallMethod(o, "item", nullptr));
+        if (auto s = find_scalar(plain.get())) return *s;
+    }
+    raise(ErrorKind::Type, "%s: an element of type %s is no number; accepted: bool, int, float, complex", function,
+          Py_TYPE(o)->tp_name);
+}
+
+// The dtype that a leaf brings along: arrays and NumPy scalars do.
+std::optional<DType> leaf_dtype(PyObject* o) {
+    if (is_array(o)) return array_of(o).dtype;
+    if (!PyObject_TypeCheck(o, state().generic_type) && !is_ndarray(o)) return std::nullopt;
+    Object dtype = Object::steal(PyObject_GetAttrString(o, "dtype"));
+    return find_dtype(dtype.get());
+}
+
+DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars, const char* function) {
+    if (scalars.empty()) return kDefaultFloat;
+    std::optional<DType> typed;
+    Scalar highest{Kind::Bool};
+    bool untyped = false, negative = false, above = false;
+    for (size_t i = 0; i < scalars.size(); ++i) {
+        const Scalar& s = scalars[i];
+        if (auto d = leaf_dtype(leaves.values[i])) {
+            typed = typed ? promote_or_raise(function, *typed, *d, false) : *d;
+            continue;
+        }
+        untyped = true;
+        if (s.too_big && s.kind == Kind::Signed) {
+            raise(ErrorKind::Overflow, "%s: a Python int does not fit 64 bits", function);
+        }
+        negative |= s.kind == Kind::Signed && s.negative();
+        above |= s.above_int64;
+        auto order = [](Kind k) { return k == Kind::Bool ? 0 : k == Kind::Real ? 2 : k == Kind::Complex ? 3 : 1; };
+        if (order(s.kind) > order(highest.kind)) highest = s;
+    }
+    if (typed) {
+        if (!untyped) return *typed;
+        return promote_scalar(*typed, highest.kind, false).value_or(*typed);
+    }
+    if (highest.kind == Kind::Signed && above) {
+        if (negative) raise(ErrorKind::Overflow, "%s: the ints fit neither int64 nor uint64", function);
+        return DType::UInt64;
+    }
+    highest.above_int64 = false;
+    return default_dtype(highest);
+}
+
+void check_value(const Scalar& s, DType dtype, bool mode, const char* function) {
+    bool fits = promote_scalar(dtype, s.kind, true) == dtype || s.kind == Kind::Bool ||
+                (is_bool(dtype) && s.kind == Kind::Signed && (s.integer == 0 || s.integer == 1));
+    bool loses = s.kind == Kind::Complex && !is_complex(dtype);
+    if (!fits && (mode || loses)) {
+        raise(ErrorKind::Type, "%s: a Python %s is no value of dtype %s; accepted: scalars of the dtype's kind%s", function,
+              type_name(s), name(dtype), loses ? "" : ", or relaxed mode (runtime.set_strict(False))");
+    }
+}
+
+Array from_sequence(PyObject* o, std::optional<DType> wanted, const char* function) {
+    Leaves leaves;
+    collect(o, 0, leaves, function);
+    std::vector<Scalar> scalars;
+    scalars.reserve(leaves.values.size());
+    for (PyObject* leaf : leaves.values) scalars.push_back(leaf_scalar(leaf, function));
+    DType dtype = wanted ? *wanted : inferred_dtype(leaves, scalars, function);
+    bool mode = wanted && strict();
+    Array out = Array::empty(leaves.shape, dtype);
+    std::byte element[16];
+    auto* bits = reinterpret_cast<uint8_t*>(out.storage->data());
+    int64_t size = itemsize(dtype);
+    if (is_bool(dtype)) std::memset(bits, 0, (scalars.size() + 7) / 8);
+    for (size_t i = 0; i < scalars.size(); ++i) {
+        if (mode) check_value(scalars[i], dtype, true, function);
+        store(element, dtype, scalars[i], function);
+        if (is_bool(dtype)) {
+            bits[i / 8] |= static_cast<uint8_t>((static_cast<unsigned>(element[0]) & 1u) << (i % 8));
+        } else {
+            std::memcpy(bits + static_cast<int64_t>(i) * size, element, static_cast<size_t>(size));
+        }
+    }
+    return out;
+}
+
+// ---- asarray
+
+[[noreturn]] void needs_copy(const char* why) {
+    raise(ErrorKind::Value, "asarray: copy=False is not possible: %s", why);
+}
+
+void check_cast(DType from, DType to, const char* function) {
+    if (is_complex(from) && !is_complex(to) && !is_bool(to) && strict()) {
+        raise(ErrorKind::Type, "%s: converting %s to %s drops the imaginary part; use real, or relaxed mode "
+                               "(runtime.set_strict(False))",
+              function, name(from), name(to));
+    }
+}
+
+Array physical_cast(const Array& x, DType from, std::optional<DType> wanted, const char* function) {
+    DType to = wanted.value_or(from);
+    check_cast(from, to, function);
+    Unlocked unlocked(x.size());
+    // Bools came as bytes: packed first, since a byte may hold any true value.
+    if (from == DType::Bool) return is_bool(to) ? pack_bytes(x) : cast(pack_bytes(x), to);
+    return to == from ? copy(x) : cast(x, to);
+}
+
+Array from_memory(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode) {
+    constexpr const char* function = "asarray";
+    bool physical = false;
+    Imported imported = import_memory(o, false, physical, function);
+    bool converts = imported.dtype == DType::Bool || (wanted && *wanted != imported.dtype);
+    if (copy_mode == Py_False) {
+        if (physical) needs_copy("byte order, alignment or strides of the memory");
+        if (converts) needs_copy(imported.dtype == DType::Bool ? "bools are packed to one bit" : "the dtype changes");
+        return std::move(imported.array);
+    }
+    if (copy_mode == Py_None && !converts && immutable(o)) {
+        Array& x = imported.array;
+        return {Storage::wrap(x.storage->block(), StorageKind::Constant, true), x.offset, x.dtype, x.shape, x.strides};
+    }
+    return physical_cast(imported.array, imported.dtype, wanted, function);
+}
+
+PyObject* asarray_of_array(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode) {
+    const Array& x = array_of(o);
+    if (wanted && *wanted != x.dtype) {
+        if (copy_mode == Py_False) needs_copy("the dtype changes");
+        check_cast(x.dtype, *wanted, "asarray");
+        Unlocked unlocked(x.size());
+        Array converted = cast(x, *wanted);
+        return wrap(std::move(converted));
+    }
+    return copy_mode == Py_True ? wrap(deferred_copy(x)) : Py_NewRef(o);
+}
+
+bool has_attribute(PyObject* o, const char* name) {
+    PyObject* found = PyObject_GetAttrString(o, name);
+    if (!found) PyErr_Clear();
+    Py_XDECREF(found);
+    return found != nullptr;
+}
+
+Array import_dlpack(PyObject* o, PyObject* copy_mode);
+
+// Everything but arrays of ours.
+Array convert_object(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode, const char* function) {
+    bool memory = is_ndarray(o);
+    if (!memory) {
+        if (auto s = find_scalar(o)) {
+            if (copy_mode == Py_False) needs_copy("a Python scalar has no memory to share");
+            DType natural = PyObject_TypeCheck(o, state().generic_type) && !wanted
+                                ? to_dtype(Object::steal(PyObject_GetAttrString(o, "dtype")).get(), function)
+                                : default_dtype(*s);
+            if (s->too_big && s->kind == Kind::Signed && !wanted) {
+                raise(ErrorKind::Overflow, "%s: the Python int does not fit 64 bits", function);
+            }
+            if (wanted) check_value(*s, *wanted, strict(), function);
+            return from_scalar(*s, wanted.value_or(natural), function);
+        }
+    }
+    if (!memory && (PyList_Check(o) || PyTuple_Check(o))) {
+        if (copy_mode == Py_False) needs_copy("a nested sequence has no memory to share");
+        return from_sequence(o, wanted, function);
+    }
+    if (memory || PyObject_CheckBuffer(o)) return from_memory(o, wanted, copy_mode);
+    if (has_attribute(o, "__dlpack__")) {
+        Array x = import_dlpack(o, copy_mode == Py_False ? Py_False : Py_None);
+        bool converts = wanted && *wanted != x.dtype;
+        if (copy_mode == Py_False) {
+            if (converts) needs_copy("the dtype changes");
+            return x;
+        }
+        if (x.storage->shared()) return physical_cast(x, x.dtype, wanted, function);
+        return converts ? cast(x, *wanted) : x;
+    }
+    if (has_attribute(o, "__array__")) {
+        Object converted = Object::steal(PyObject_CallMethod(o, "__array__", nullptr));
+        if (is_ndarray(converted.get())) return from_memory(converted.get(), wanted, copy_mode);
+    }
+    if (!PyType_Check(o) && !PyUnicode_Check(o) && is_sequence(o)) {
+        if (copy_mode == Py_False) needs_copy("a sequence has no memory to share");
+        return from_sequence(o, wanted, function);
+    }
+    refuse(o, function);
+}
+
+PyObject* asarray(PyObject* const* args) {
+    auto wanted = to_optional_dtype(args[1], "asarray");
+    check_device(args[2], "asarray");
+    if (args[3] != Py_None) to_bool(args[3], "asarray", "copy");
+    if (is_array(args[0])) return asarray_of_array(args[0], wanted, args[3]);
+    return wrap(convert_object(args[0], wanted, args[3], "asarray"));
+}
+
+PyObject* astype(PyObject* const* args) {
+    const Array& x = to_array(args[0], "astype", "x");
+    DType to = to_dtype(args[1], "astype");
+    bool copies = to_bool(args[2], "astype", "copy");
+    check_device(args[3], "astype");
+    if (to == x.dtype) return copies ? wrap(deferred_copy(x)) : Py_NewRef(args[0]);
+    check_cast(x.dtype, to, "astype");
+    Array out;
+    {
+        Unlocked unlocked(x.size());
+        out = cast(x, to);
+    }
+    return wrap(std::move(out));
+}
+
+// ---- export by the buffer protocol
+
+const char* format_of(DType dtype) {
+    switch (dtype) {
+        case DType::Int8: return "b";
+        case DType::Int16: return "h";
+        case DType::Int32: return "i";
+        case DType::Int64: return sizeof(long) == 8 ? "l" : "q";
+        case DType::UInt8: return "B";
+        case DType::UInt16: return "H";
+        case DType::UInt32: return "I";
+        case DType::UInt64: return sizeof(long) == 8 ? "L" : "Q";
+        case DType::Float16: return "e";
+        case DType::Float32: return "f";
+        case DType::Float64: return "d";
+        case DType::Complex64: return "Zf";
+        case DType::Complex128: return "Zd";
+        default: return nullptr;
+    }
+}
+
+// What lives as long as an exported buffer or DLPack tensor.
+struct Export {
+    Array array;
+    std::vector<int64_t> shape, strides;
+
+    Export(const Array& x, int64_t stride_unit) : array(x) {
+        array.storage->begin_export();
+        Dims plain = row_major_strides(x.shape);
+        for (int i = 0; i < x.ndim(); ++i) {
+            shape.push_back(x.shape[i]);
+            // Consumers check strides even of axes that have no second element.
+            strides.push_back((x.shape[i] > 1 ? x.strides[i] : plain[i]) * stride_unit);
+        }
+    }
+    ~Export() { array.storage->end_export(); }
+    bool read_only() const { return array.storage->read_only() || overlaps_itself(array); }
+};
+
+PyObject* numpy_view(PyObject* exported) {
+    Object numpy = Object::steal(PyImport_ImportModule("numpy"));
+    Object name = Object::steal(PyUnicode_FromString("asarray"));
+    return PyObject_CallMethodObjArgs(numpy.get(), name.get(), exported, nullptr);
+}
+
+// One byte an element, as NumPy has bools.
+Array unpacked_bytes(const Array& x) {
+    Array bytes = Array::empty(x.shape, DType::UInt8);
+    Unlocked unlocked(x.size());
+    cpu::transfer(bytes, x);
+    return bytes;
+}
+
+// A NumPy array on the memory of x; bool and what NumPy cannot view are copied.
+PyObject* export_buffer(PyObject* const* args) {
+    const Array& x = to_array(args[0], "export_buffer", "x");
+    auto view_as = [&](const Array& memory, PyObject* dtype) {
+        Object carrier = Object::steal(wrap(Array(memory)));
+        Object buffer = Object::steal(PyMemoryView_FromObject(carrier.get()));
+        Object plain = Object::steal(numpy_view(buffer.get()));
+        return dtype ? call_method(plain.get(), "view", dtype) : plain.release();
+    };
+    if (is_bool(x.dtype)) return view_as(unpacked_bytes(x), dtype_object(DType::Bool));
+    if (x.dtype == DType::BFloat16) {
+        Array words = x;
+        words.dtype = DType::UInt16;
+        return view_as(words, dtype_object(DType::BFloat16));
+    }
+    return view_as(x, nullptr);
+}
+
+// ---- DLPack
+
+dlpack::DataType dlpack_type(DType dtype, bool packed) {
+    auto width = static_cast<uint8_t>(bits(dtype));
+    switch (kind(dtype)) {
+        case Kind::Bool: return {dlpack::kBool, static_cast<uint8_t>(packed ? 1 : 8), 1};
+        case Kind::Signed: return {dlpack::kInt, width, 1};
+        case Kind::Unsigned: return {dlpack::kUInt, width, 1};
+        case Kind::Complex: return {dlpack::kComplex, width, 1};
+        case Kind::Real: break;
+    }
+    return {dtype == DType::BFloat16 ? dlpack::kBfloat : dlpack::kFloat, width, 1};
+}
+
+void fill_tensor(dlpack::Tensor& t, Export& e, dlpack::DataType type) {
+    const Array& x = e.array;
+    std::byte* first = type.bits == 1 ? x.bits() + x.offset / 8 : x.data();
+    t = {x.size() ? first : nullptr, {dlpack::kCpu, 0}, x.ndim(), type, e.shape.data(), e.strides.data(), 0};
+}
+
+template <class M>
+void delete_managed(M* managed) {
+    delete static_cast<Export*>(managed->context);
+    delete managed;
+}
+
+template <class M>
+PyObject* make_capsule(std::unique_ptr<Export> e, dlpack::DataType type, uint64_t flags) {
+    constexpr bool kVersioned = std::is_same_v<M, dlpack::ManagedVersioned>;
+    constexpr const char* capsule_name = kVersioned ? dlpack::kVersionedName : dlpack::kName;
+    auto managed = std::make_unique<M>();
+    fill_tensor(managed->tensor, *e, type);
+    managed->deleter = delete_managed<M>;
+    if constexpr (kVersioned) {
+        managed->version = dlpack::kVersion;
+        managed->flags = flags;
+    }
+    PyObject* capsule = PyCapsule_New(managed.get(), capsule_name, [](PyObject* c) {
+        // A consumed capsule has another name, and its consumer the duty to delete.
+        if (!PyCapsule_IsValid(c, capsule_name)) return;
+        auto* m = static_cast<M*>(PyCapsule_GetPointer(c, capsule_name));
+        m->deleter(m);
+    });
+    if (!capsule) throw PythonError{};
+    managed->context = e.release();
+    managed.release();
+    return capsule;
+}
+
+bool exports_bits(const Array& x) {
+    bool ends = (x.offset + x.size()) % 8 == 0 || (x.offset + x.size() + 7) / 8 == x.storage->nbytes();
+    return is_contiguous(x) && x.offset % 8 == 0 && ends;
+}
+
+void check_dlpack_device(PyObject* o) {
+    if (o == Py_None) return;
+    Dims device = to_dims(o, "__dlpack__", "dl_device");
+    if (!(device == Dims{dlpack::kCpu, 0})) {
+        raise(ErrorKind::Buffer, "__dlpack__: cannot export to the device %s; available: (1, 0), the CPU",
+              to_string(device).c_str());
+    }
+}
+
+PyObject* dlpack_capsule(PyObject* const* args) {
+    const Array& x = to_array(args[0], "__dlpack__", "self");
+    if (args[1] != Py_None && !(PyLong_Check(args[1]) && PyLong_AsLong(args[1]) == -1)) {
+        PyErr_Clear();
+        raise(ErrorKind::Value, "__dlpack__: stream must be None for an array on the CPU");
+    }
+    bool versioned = false;
+    if (args[2] != Py_None) {
+        Dims version = to_dims(args[2], "__dlpack__", "max_version");
+        versioned = version.size() > 0 && version[0] >= 1;
+    }
+    check_dlpack_device(args[3]);
+    if (args[4] != Py_None) to_bool(args[4], "__dlpack__", "copy");
+    bool must_share = args[4] == Py_False, copies = args[4] == Py_True;
+    bool read_only = x.storage->read_only() || overlaps_itself(x);
+    Array memory = x;
+    bool packed = false;
+    if (is_bool(x.dtype)) {
+        if (must_share && !exports_bits(x)) {
+            raise(ErrorKind::Buffer, "__dlpack__: copy=False is not possible for this packed bool view: it must be contiguous and "
+                                     "start and end on a byte");
+        }
+        packed = must_share;
+        copies |= !must_share;
+        if (!packed) memory = unpacked_bytes(x);
+    } else if (copies || (read_only && !versioned)) {
+        if (must_share) {
+            raise(ErrorKind::Buffer, "__dlpack__: copy=False is not possible for a read-only array below DLPack 1.0, which cannot "
+                                     "say so; ask for max_version=(1, 0)");
+        }
+        copies = true;
+        Unlocked unlocked(x.size());
+        memory = copy(x);
+    }
+    uint64_t flags = (copies ? dlpack::kIsCopied : 0) | (read_only && !copies ? dlpack::kReadOnly : 0);
+    dlpack::DataType type = dlpack_type(x.dtype, packed);
+    auto e = std::make_unique<Export>(memory, 1);
+    if (versioned) return make_capsule<dlpack::ManagedVersioned>(std::move(e), type, flags);
+    return make_capsule<dlpack::Managed>(std::move(e), type, flags);
+}
+
+std::optional<DType> dtype_of_dlpack(dlpack::DataType t) {
+    if (t.lanes != 1) return std::nullopt;
+    switch (t.code) {
+        case dlpack::kInt: return integer_of(t.bits / 8, true);
+        case dlpack::kUInt: return integer_of(t.bits / 8, false);
+        case dlpack::kBool: return t.bits == 1 || t.bits == 8 ? std::optional(DType::Bool) : std::nullopt;
+        case dlpack::kBfloat: return t.bits == 16 ? std::optional(DType::BFloat16) : std::nullopt;
+        case dlpack::kFloat:
+            return t.bits == 16   ? std::optional(DType::Float16)
+                   : t.bits == 32 ? std::optional(DType::Float32)
+                   : t.bits == 64 ? std::optional(DType::Float64)
+                                  : std::nullopt;
+        case dlpack::kComplex:
+            return t.bits == 64    ? std::optional(DType::Complex64)
+                   : t.bits == 128 ? std::optional(DType::Complex128)
+                                   : std::nullopt;
+        default: return std::nullopt;
+    }
+}
+
+// The deleter of a consumed tensor may need the interpreter (NumPy's does).
+template <class M>
+void release_tensor(void* context) {
+    if (!Py_IsInitialized()) return;
+    PyGILState_STATE state = PyGILState_Ensure();
+    auto* managed = static_cast<M*>(context);
+    if (managed->deleter) managed->deleter(managed);
+    PyGILState_Release(state);
+}
+
+// Bytes from the first to the last element of a tensor, and the place of its lowest one.
+struct Span {
+    int64_t low = 0, high = 0;  // in elements
+};
+Span span_of(const dlpack::Tensor& t, const Dims& strides) {
+    Span s;
+    for (int i = 0; i < t.ndim; ++i) {
+        int64_t reach = (t.shape[i] - 1) * strides[i];
+        (reach < 0 ? s.low : s.high) += reach;
+    }
+    return s;
+}
+
+Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context, bool read_only, bool must_share) {
+    // From here on the Block owns the tensor, whatever happens.
+    auto* first = static_cast<std::byte*>(t.data) + t.byte_offset;
+    Ref<Block> block = Block::borrow(first, INT64_MAX, release, context);
+    auto dtype = dtype_of_dlpack(t.dtype);
+    if (!dtype) {
+        raise(ErrorKind::Buffer, "from_dlpack: no dtype for DLPack code %d with %d bits and %d lanes", t.dtype.code, t.dtype.bits,
+              t.dtype.lanes);
+    }
+    if (t.device.type != dlpack::kCpu && t.device.type != dlpack::kCudaHost) {
+        raise(ErrorKind::Buffer, "from_dlpack: the tensor is on DLPack device type %d; accepted: 1, the CPU", t.device.type);
+    }
+    if (t.ndim > kMaxRank) raise(ErrorKind::Buffer, "from_dlpack: %d dimensions, at most %d are supported", t.ndim, kMaxRank);
+    Dims shape(t.shape, t.ndim);
+    Dims strides = t.strides ? Dims(t.strides, t.ndim) : row_major_strides(shape);
+    bool bytes = *dtype == DType::Bool && t.dtype.bits == 8;
+    DType stored = bytes ? DType::UInt8 : *dtype;
+    if (product(shape) == 0) return Array::empty(shape, *dtype);
+    Span s = span_of(t, strides);
+    int64_t length = ((s.high + 1) * bits(stored) + 7) / 8;
+    Ref<Block> sized = Block::borrow(first, length, [](void* inner) { static_cast<Block*>(inner)->release(); }, [&] {
+        block->retain();
+        return block.get();
+    }());
+    Array x = foreign_array(std::move(sized), StorageKind::Shared, read_only, stored, std::move(shape), std::move(strides));
+    int64_t alignment = is_bool(stored) ? 1 : is_complex(stored) ? itemsize(stored) / 2 : itemsize(stored);
+    bool aligned = reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(alignment) == 0;
+    if (!bytes && aligned) return x;
+    if (must_share) {
+        raise(ErrorKind::Buffer, bytes ? "from_dlpack: copy=False is not possible: bools are packed to one bit"
+                                       : "from_dlpack: copy=False is not possible: the memory is not aligned");
+    }
+    if (bytes) return pack_bytes(x);
+    Array out = Array::empty(x.shape, x.dtype);
+    x.dtype = DType::UInt8;  // element by element, as bytes
+    for (int64_t& stride : x.strides) stride *= itemsize(stored);
+    x.shape.push_back(itemsize(stored));
+    x.strides.push_back(1);
+    Array target = out;
+    target.dtype = DType::UInt8;
+    target.shape = x.shape;
+    target.strides = row_major_strides(x.shape);
+    cpu::transfer(target, x);
+    return out;
+}
+
+Array consume(PyObject* capsule, bool must_share) {
+    if (PyCapsule_IsValid(capsule, dlpack::kVersionedName)) {
+        auto* m = static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule, dlpack::kVersionedName));
+        if (m->version.major != dlpack::kVersion.major) {
+            raise(ErrorKind::Buffer, "from_dlpack: DLPack version %u.%u is not supported; accepted: 1.x", m->version.major,
+                  m->version.minor);
+        }
+        if (PyCapsule_SetName(capsule, dlpack::kUsedVersionedName) < 0) throw PythonError{};
+        return array_of_tensor(m->tensor, release_tensor<dlpack::ManagedVersioned>, m, m->flags & dlpack::kReadOnly,
+                               must_share);
+    }
+    if (PyCapsule_IsValid(capsule, dlpack::kName)) {
+        auto* m = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(capsule, dlpack::kName));
+        if (PyCapsule_SetName(capsule, dlpack::kUsedName) < 0) throw PythonError{};
+        return array_of_tensor(m->tensor, release_tensor<dlpack::Managed>, m, false, must_share);
+    }
+    raise(ErrorKind::Buffer, "from_dlpack: __dlpack__ returned no unused DLPack capsule");
+}
+
+// Calls __dlpack__ with the arguments of DLPack 1.x, or those that the producer understands.
+Object request_capsule(PyObject* o, PyObject* copy_mode) {
+    Object method = Object::steal(PyObject_GetAttrString(o, "__dlpack__"));
+    Object arguments = Object::steal(PyTuple_New(0));
+    Object keywords = Object::steal(Py_BuildValue("{s:(ii),s:O}", "max_version", 1, 1, "copy", copy_mode));
+    PyObject* capsule = PyObject_Call(method.get(), arguments.get(), keywords.get());
+    if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError) && copy_mode != Py_True) {
+        PyErr_Clear();
+        capsule = PyObject_CallNoArgs(method.get());
+    }
+    return Object::steal(capsule);
+}
+
+Array import_dlpack(PyObject* o, PyObject* copy_mode) {
+    Object capsule = request_capsule(o, copy_mode == Py_True ? Py_None : copy_mode);
+    return consume(capsule.get(), copy_mode == Py_False);
+}
+
+PyObject* from_dlpack(PyObject* const* args) {
+    PyObject* o = args[0];
+    check_device(args[1], "from_dlpack");
+    if (args[2] != Py_None) to_bool(args[2], "from_dlpack", "copy");
+    if (is_array(o)) return args[2] == Py_True ? wrap(deferred_copy(array_of(o))) : wrap(Array(array_of(o)));
+    if (!has_attribute(o, "__dlpack__")) {
+        PyErr_Format(PyExc_AttributeError, "from_dlpack: %s has no __dlpack__ method", Py_TYPE(o)->tp_name);
+        throw PythonError{};
+    }
+    Array x = import_dlpack(o, args[2]);
+    if (args[2] == Py_True && x.storage->shared()) {
+        Unlocked unlocked(x.size());
+        x = copy(x);
+    }
+    return wrap(std::move(x));
+}
+
+}  // namespace
+
+bool is_ndarray(PyObject* o) { return PyObject_TypeCheck(o, state().ndarray_type); }
+
+Array from_scalar(const Scalar& s, DType dtype, const char* function) {
+    Array x = Array::empty({}, dtype);
+    std::byte element[16];
+    store(element, dtype, s, function);
+    std::memcpy(x.storage->data(), element, static_cast<size_t>(std::max<int64_t>(itemsize(dtype), 1)));
+    return x;
+}
+
+Array as_array(PyObject* o, const char* function) {
+    if (is_array(o)) return array_of(o);
+    return convert_object(o, std::nullopt, Py_None, function);
+}
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+    view->obj = nullptr;
+    PyObject* done = guarded([&] {
+        const Array& x = array_of(self);
+        const char* format = format_of(x.dtype);
+        if (!format) {
+            raise(ErrorKind::Buffer, "buffer: dtype %s has no buffer format; use numpy.asarray", name(x.dtype));
+        }
+        auto e = std::make_unique<Export>(x, itemsize(x.dtype));
+        bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
+        if (!strided && !is_contiguous(x)) raise(ErrorKind::Buffer, "buffer: the array is not contiguous");
+        if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !is_contiguous(x)) {
+            raise(ErrorKind::Buffer, "buffer: the array is not contiguous");
+        }
+        if ((flags & PyBUF_WRITABLE) && e->read_only()) raise(ErrorKind::Buffer, "buffer: the array is read-only");
+        view->buf = e->array.data();
+        view->len = x.size() * itemsize(x.dtype);
+        view->itemsize = itemsize(x.dtype);
+        view->readonly = e->read_only();
+        view->ndim = x.ndim();
+        view->format = (flags & PyBUF_FORMAT) ? const_cast<char*>(format) : nullptr;
+        view->shape = reinterpret_cast<Py_ssize_t*>(e->shape.data());
+        view->strides = strided ? reinterpret_cast<Py_ssize_t*>(e->strides.data()) : nullptr;
+        view->suboffsets = nullptr;
+        view->internal = e.release();
+        view->obj = Py_NewRef(self);
+        return Py_NewRef(Py_None);
+    });
+    if (!done) return -1;
+    Py_DECREF(done);
+    return 0;
+}
+
+void release_exported_buffer(PyObject*, Py_buffer* view) { delete static_cast<Export*>(view->internal); }
+
+PyMethodDef interop_methods[] = {
+    method<asarray, 4>("asarray"),
+    method<astype, 4>("astype"),
+    method<dlpack_capsule, 5>("dlpack"),
+    method<export_buffer, 2>("export_buffer"),
+    method<from_dlpack, 3>("from_dlpack"),
+    kEnd,
+};
+
+}  // namespace asc::python

@@ -1,0 +1,441 @@
+#include "python/linalg.h"
+
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "backend/cpu/gemm.h"
+#include "backend/cpu/linalg.h"
+#include "core/promotion.h"
+#include "core/view.h"
+#include "python/bind.h"
+#include "runtime/workers.h"
+
+namespace asc::python {
+namespace {
+
+// ---- products
+
+DType product_dtype(const char* function, DType a, DType b) {
+    const std::optional<DType> known = promote(a, b, true);
+    const DType d = known ? *known : promote_or_raise(function, a, b, strict());
+    if (!is_bool(d)) return d;
+    if (strict()) require(function, Category::Numeric, d);
+    return d;
+}
+
+// x with elements of `d`; bool as integers, so that sums cannot wrap.
+Array operand(const Array& x, DType d) {
+    const DType computed = is_bool(d) ? DType::Int64 : d;
+    return x.dtype == computed ? x : cast(x, computed);
+}
+
+Dims leading(const Dims& shape, int dropped) { return Dims(shape.data(), shape.size() - dropped); }
+
+// Where each matrix of x starts when its leading axes are broadcast to `batch`; empty where all
+// start at 0.
+std::vector<int64_t> offsets(const Array& x, const Dims& batch, int core_axes) {
+    const int lead = x.ndim() - core_axes, missing = batch.size() - lead;
+    Dims strides(batch.size(), 0);
+    bool moves = false;
+    for (int i = 0; i < lead; ++i) {
+        strides[missing + i] = x.shape[i] == 1 ? 0 : x.strides[i];
+        moves |= strides[missing + i] != 0;
+    }
+    if (!moves) return {};
+    std::vector<int64_t> starts(static_cast<size_t>(product(batch)));
+    Dims at(batch.size(), 0);
+    int64_t here = 0;
+    for (int64_t& start : starts) {
+        start = here;
+        for (int axis = batch.size() - 1; axis >= 0; --axis) {
+            here += strides[axis];
+            if (++at[axis] < batch[axis]) break;
+            here -= strides[axis] * batch[axis];
+            at[axis] = 0;
+        }
+    }
+    return starts;
+}
+
+const int64_t* data_or_null(const std::vector<int64_t>& v) { return v.empty() ? nullptr : v.data(); }
+
+// The stack of x1 as one tall matrix, where strides allow it: all its matrices meet the same x2.
+std::optional<Array> merged_rows(const Array& x1, const Array& x2) {
+    if (x1.ndim() <= 2) return std::nullopt;
+    for (int i = 0; i < x2.ndim() - 2; ++i)
+        if (x2.shape[i] != 1) return std::nullopt;
+    return reshape_view(x1, {product(leading(x1.shape, 1)), x1.shape.back()});
+}
+
+int64_t work_of(int64_t a, int64_t b, int64_t c) {
+    const double work = static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
+    return static_cast<int64_t>(std::min(work, 1e15));
+}
+
+// Strides of axes of one element may be anything: the simplest is adjacent.
+cpu::GemmOperand matrix_of(const Array& x) {
+    const int rows = x.ndim() - 2, cols = x.ndim() - 1;
+    cpu::GemmOperand m{x.data(), x.strides[rows], x.strides[cols]};
+    if (x.shape[cols] == 1) m.col_stride = 1;
+    if (x.shape[rows] == 1) m.row_stride = x.shape[cols];
+    return m;
+}
+
+// The product of stacks of matrices; a and b have one dtype and at least two axes.
+Array stack_product(const Array& a, const Array& b, const char* function) {
+    const int64_t m = a.shape[a.ndim() - 2], k = a.shape.back(), n = b.shape.back();
+    const Dims batch = broadcast_shapes(leading(a.shape, 2), leading(b.shape, 2), function);
+    Dims shape = batch;
+    shape.push_back(m);
+    shape.push_back(n);
+    checked_size(shape, a.dtype, function);
+    Array out = Array::empty(shape, a.dtype);
+    if (out.size() == 0) return out;
+    cpu::Product p{a.dtype, m, n, k, matrix_of(a), matrix_of(b), out.data()};
+    std::vector<int64_t> a_offsets, b_offsets;
+    if (const std::optional<Array> tall = merged_rows(a, b); tall && k > 0) {
+        p.m = tall->shape[0];
+        p.a = matrix_of(*tall);
+    } else {
+        p.batch = product(batch);
+        a_offsets = offsets(a, batch, 2);
+        b_offsets = offsets(b, batch, 2);
+        p.a_offsets = data_or_null(a_offsets);
+        p.b_offsets = data_or_null(b_offsets);
+    }
+    const Unlocked unlocked(work_of(out.size(), k, 1));
+    cpu::multiply(p, workers::parallel());
+    return out;
+}
+
+PyObject* matmul_function(PyObject* const* args) {
+    return wrap(matmul(to_array(args[0], "matmul", "x1"), to_array(args[1], "matmul", "x2")));
+}
+
+// axis counted from the end: -1, -2, ...; the two arrays may have different ranks.
+int vector_axis(int64_t axis, const Array& x1, const Array& x2) {
+    const int least = std::min(x1.ndim(), x2.ndim());
+    if (x1.ndim() == x2.ndim() && axis >= 0 && axis < least) return static_cast<int>(axis) - least;
+    if (axis >= 0 || axis < -least)
+        raise(ErrorKind::Axis, "vecdot: axis %lld is out of bounds; arrays of %d and %d dimensions take %s",
+              static_cast<long long>(axis), x1.ndim(), x2.ndim(),
+              least == 0 ? "none" : ("-" + std::to_string(least) + " to -1").c_str());
+    return static_cast<int>(axis);
+}
+
+Array axis_last(const Array& x, int axis_from_end) {
+    if (axis_from_end == -1) return x;
+    const int n = x.ndim(), axis = n + axis_from_end;
+    Dims order(n);
+    for (int i = 0; i < n - 1; ++i) order[i] = i < axis ? i : i + 1;
+    order[n - 1] = axis;
+    return permute(x, order);
+}
+
+PyObject* vecdot(PyObject* const* args) {
+    const Array& x1 = to_array(args[0], "vecdot", "x1");
+    const Array& x2 = to_array(args[1], "vecdot", "x2");
+    const DType d = product_dtype("vecdot", x1.dtype, x2.dtype);
+    const int axis = vector_axis(to_int(args[2], "vecdot", "axis"), x1, x2);
+    const Array a = axis_last(operand(x1, d), axis), b = axis_last(operand(x2, d), axis);
+    const int64_t k = a.shape.back();
+    if (b.shape.back() != k)
+        raise(ErrorKind::Value, "vecdot: the vectors must have one size, got shapes %s and %s along axis %d",
+              to_string(x1.shape).c_str(), to_string(x2.shape).c_str(), axis);
+    const Dims batch = broadcast_shapes(leading(a.shape, 1), leading(b.shape, 1), "vecdot");
+    checked_size(batch, a.dtype, "vecdot");
+    Array out = Array::empty(batch, a.dtype);
+    const std::vector<int64_t> a_offsets = offsets(a, batch, 1), b_offsets = offsets(b, batch, 1);
+    const cpu::DotProduct p{a.dtype,
+                            k,
+                            a.data(),
+                            b.data(),
+                            k == 1 ? 1 : a.strides.back(),
+                            k == 1 ? 1 : b.strides.back(),
+                            out.data(),
+                            true,
+                            out.size(),
+                            data_or_null(a_offsets),
+                            data_or_null(b_offsets)};
+    if (out.size() > 0) {
+        const Unlocked unlocked(work_of(out.size(), k, 1));
+        cpu::dot(p, workers::parallel());
+    }
+    return wrap(is_bool(d) ? as_bool(out) : std::move(out));
+}
+
+// ---- decompositions
+
+// One argument of a function of LAPACK: a contiguous stack of matrices of a type it has.
+struct Stack {
+    const char* function;
+    Array x;
+    Dims batch;
+    int64_t m, n;
+
+    int64_t count() const { return product(batch); }
+    // A new array: the batch, then the extents given.
+    Array result(std::initializer_list<int64_t> extents, DType d) const {
+        Dims shape = batch;
+        for (int64_t extent : extents) shape.push_back(extent);
+        checked_size(shape, d, function);
+        return Array::empty(shape, d);
+    }
+    Array result(std::initializer_list<int64_t> extents) const { return result(extents, x.dtype); }
+    cpu::Matrices square() const { return {x.dtype, n, count(), x.data()}; }
+    cpu::Rectangles rectangle() const { return {x.dtype, m, n, count(), x.data()}; }
+};
+
+bool has_lapack(DType d) { return is_float(d) && !is_narrow_float(d); }
+
+// x in a dtype that LAPACK has; integers become float64 in relaxed mode only.
+Array floating(const Array& x, const char* function) {
+    if (has_lapack(x.dtype)) return x;
+    if (!is_float(x.dtype) && !strict()) return cast(x, DType::Float64);
+    require(function, Category::Floating, x.dtype);
+    raise(ErrorKind::Type, "%s: %s is not supported; accepted are float32, float64, complex64 and complex128 "
+          "(convert with astype)", function, name(x.dtype));
+}
+
+Stack to_stack(const Array& given, const char* function) {
+    const Array x = floating(given, function);
+    if (x.ndim() < 2)
+        raise(ErrorKind::Value, "%s: expected a matrix or a stack of matrices (at least 2 dimensions), got shape %s",
+              function, to_string(x.shape).c_str());
+    return {function, contiguous(x), leading(x.shape, 2), x.shape[x.ndim() - 2], x.shape.back()};
+}
+
+Stack to_square(const Array& x, const char* function) {
+    Stack s = to_stack(x, function);
+    if (s.m != s.n)
+        raise(ErrorKind::Value, "%s: the last two dimensions must be equal (square matrices), got shape %s",
+              function, to_string(x.shape).c_str());
+    return s;
+}
+
+Stack square_argument(PyObject* const* args, const char* function) {
+    return to_square(to_array(args[0], function, "x"), function);
+}
+
+const char* reason(cpu::Failure failure) {
+    switch (failure) {
+        case cpu::Failure::Singular: return "is singular";
+        case cpu::Failure::NotPositiveDefinite: return "is not positive definite";
+        case cpu::Failure::NoConvergence: return "does not lead to convergence";
+        case cpu::Failure::NotFinite: return "contains NaN or infinity";
+        default: return "is too large for LAPACK";
+    }
+}
+
+// The position of matrix i in the batch, as an index of the argument.
+Dims unravel(int64_t i, const Dims& batch) {
+    Dims index(batch.size());
+    for (int axis = batch.size() - 1; axis >= 0; --axis) {
+        index[axis] = i % batch[axis];
+        i /= batch[axis];
+    }
+    return index;
+}
+
+// Runs body(par), which returns an Outcome, without the GIL; raises LinAlgError if it failed.
+template <class F>
+void run(const char* function, const Dims& batch, int64_t work, F body) {
+    cpu::Outcome outcome;
+    {
+        const Unlocked unlocked(work);
+        outcome = body(workers::parallel());
+    }
+    if (outcome.failure == cpu::Failure::None) return;
+    if (batch.empty())
+        raise(ErrorKind::LinAlg, "%s: the matrix %s", function, reason(outcome.failure));
+    raise(ErrorKind::LinAlg, "%s: the matrix at index %s of the stack %s", function,
+          to_string(unravel(outcome.matrix, batch)).c_str(), reason(outcome.failure));
+}
+
+template <class F>
+void run(const Stack& s, F body) {
+    run(s.function, s.batch, work_of(s.x.size(), std::max(s.m, s.n), 1), body);
+}
+
+PyObject* cholesky(PyObject* const* args) {
+    const Stack s = square_argument(args, "cholesky");
+    const bool upper = to_bool(args[1], "cholesky", "upper");
+    Array out = s.result({s.n, s.n});
+    run(s, [&](const cpu::Parallel& par) { return cpu::cholesky(s.square(), out.data(), upper, par); });
+    return wrap(std::move(out));
+}
+
+PyObject* det(PyObject* const* args) {
+    const Stack s = square_argument(args, "det");
+    Array out = s.result({});
+    run(s, [&](const cpu::Parallel& par) { return cpu::det(s.square(), out.data(), par); });
+    return wrap(std::move(out));
+}
+
+PyObject* slogdet(PyObject* const* args) {
+    const Stack s = square_argument(args, "slogdet");
+    std::vector<Array> out{s.result({}), s.result({}, real_part(s.x.dtype))};
+    run(s, [&](const cpu::Parallel& par) {
+        return cpu::slogdet(s.square(), out[0].data(), out[1].data(), par);
+    });
+    return wrap_tuple(std::move(out));
+}
+
+PyObject* inv(PyObject* const* args) {
+    const Stack s = square_argument(args, "inv");
+    Array out = s.result({s.n, s.n});
+    run(s, [&](const cpu::Parallel& par) { return cpu::inv(s.square(), out.data(), par); });
+    return wrap(std::move(out));
+}
+
+PyObject* eigh(PyObject* const* args) {
+    const Stack s = square_argument(args, "eigh");
+    std::vector<Array> out{s.result({s.n}, real_part(s.x.dtype)), s.result({s.n, s.n})};
+    run(s, [&](const cpu::Parallel& par) {
+        return cpu::eigh(s.square(), out[0].data(), out[1].data(), par);
+    });
+    return wrap_tuple(std::move(out));
+}
+
+PyObject* eigvalsh(PyObject* const* args) {
+    const Stack s = square_argument(args, "eigvalsh");
+    Array out = s.result({s.n}, real_part(s.x.dtype));
+    run(s, [&](const cpu::Parallel& par) { return cpu::eigh(s.square(), out.data(), nullptr, par); });
+    return wrap(std::move(out));
+}
+
+PyObject* eig(PyObject* const* args) {
+    const Stack s = square_argument(args, "eig");
+    const DType d = complex_of(s.x.dtype);
+    std::vector<Array> out{s.result({s.n}, d), s.result({s.n, s.n}, d)};
+    run(s, [&](const cpu::Parallel& par) {
+        return cpu::eig(s.square(), out[0].data(), out[1].data(), par);
+    });
+    return wrap_tuple(std::move(out));
+}
+
+PyObject* eigvals(PyObject* const* args) {
+    const Stack s = square_argument(args, "eigvals");
+    Array out = s.result({s.n}, complex_of(s.x.dtype));
+    run(s, [&](const cpu::Parallel& par) { return cpu::eig(s.square(), out.data(), nullptr, par); });
+    return wrap(std::move(out));
+}
+
+bool complete_mode(PyObject* o) {
+    if (!PyUnicode_Check(o))
+        raise(ErrorKind::Type, "qr: mode must be 'reduced' or 'complete', got %s", Py_TYPE(o)->tp_name);
+    if (PyUnicode_CompareWithASCIIString(o, "complete") == 0) return true;
+    if (PyUnicode_CompareWithASCIIString(o, "reduced") == 0) return false;
+    const Object shown = Object::steal(PyObject_ASCII(o));
+    raise(ErrorKind::Value, "qr: mode must be 'reduced' or 'complete', got %.200s",
+          PyUnicode_AsUTF8(shown.get()));
+}
+
+PyObject* qr(PyObject* const* args) {
+    const Stack s = to_stack(to_array(args[0], "qr", "x"), "qr");
+    const bool complete = complete_mode(args[1]);
+    const int64_t k = complete ? s.m : std::min(s.m, s.n);
+    std::vector<Array> out{s.result({s.m, k}), s.result({k, s.n})};
+    run(s, [&](const cpu::Parallel& par) {
+        return cpu::qr(s.rectangle(), out[0].data(), out[1].data(), complete, par);
+    });
+    return wrap_tuple(std::move(out));
+}
+
+PyObject* svd(PyObject* const* args) {
+    const Stack s = to_stack(to_array(args[0], "svd", "x"), "svd");
+    const bool full = to_bool(args[1], "svd", "full_matrices");
+    const int64_t k = std::min(s.m, s.n);
+    std::vector<Array> out{s.result({s.m, full ? s.m : k}), s.result({k}, real_part(s.x.dtype)),
+                           s.result({full ? s.n : k, s.n})};
+    run(s, [&](const cpu::Parallel& par) {
+        return cpu::svd(s.rectangle(), out[0].data(), out[1].data(), out[2].data(), full, par);
+    });
+    return wrap_tuple(std::move(out));
+}
+
+PyObject* svdvals(PyObject* const* args) {
+    const Stack s = to_stack(to_array(args[0], "svdvals", "x"), "svdvals");
+    Array out = s.result({std::min(s.m, s.n)}, real_part(s.x.dtype));
+    run(s, [&](const cpu::Parallel& par) {
+        return cpu::svd(s.rectangle(), nullptr, out.data(), nullptr, false, par);
+    });
+    return wrap(std::move(out));
+}
+
+// x seen with the leading axes of `batch` before its own last `core_axes`, as row-major memory.
+Array spread(const Array& x, const Dims& batch, int core_axes) {
+    Dims shape = batch;
+    for (int i = x.ndim() - core_axes; i < x.ndim(); ++i) shape.push_back(x.shape[i]);
+    return contiguous(broadcast_to(x, shape, "solve"));
+}
+
+PyObject* solve(PyObject* const* args) {
+    const Array& x1 = to_array(args[0], "solve", "x1");
+    const Array& x2 = to_array(args[1], "solve", "x2");
+    Array a = floating(x1, "solve"), b = floating(x2, "solve");
+    const std::optional<DType> known = promote(a.dtype, b.dtype, true);
+    const DType d = known ? *known : promote_or_raise("solve", a.dtype, b.dtype, strict());
+    a = operand(a, d), b = operand(b, d);
+    Stack s = to_square(a, "solve");
+    // Only a right-hand side of exactly one axis is a vector.
+    const int core_axes = b.ndim() == 1 ? 1 : 2;
+    if (b.ndim() == 0 || b.shape[b.ndim() - core_axes] != s.n)
+        raise(ErrorKind::Value, "solve: x2 must have shape (%lld,) or (..., %lld, K) for x1 of shape %s, got shape %s",
+              static_cast<long long>(s.n), static_cast<long long>(s.n), to_string(x1.shape).c_str(),
+              to_string(x2.shape).c_str());
+    const Dims batch = core_axes == 1 ? s.batch : broadcast_shapes(s.batch, leading(b.shape, 2), "solve");
+    const bool shared = s.count() == 1;
+    if (!shared) s.x = spread(s.x, batch, 2);
+    b = spread(b, batch, core_axes);
+    const int64_t columns = core_axes == 1 ? 1 : b.shape.back();
+    Array out = Array::empty(b.shape, d);
+    const cpu::Matrices matrices{d, s.n, product(batch), s.x.data()};
+    run("solve", batch, work_of(s.x.size(), s.n, 1) + work_of(b.size(), s.n, 1),
+        [&](const cpu::Parallel& par) {
+            return cpu::solve(matrices, shared, b.data(), columns, out.data(), par);
+        });
+    return wrap(std::move(out));
+}
+
+}  // namespace
+
+Array matmul(const Array& x1, const Array& x2) {
+    const DType d = product_dtype("matmul", x1.dtype, x2.dtype);
+    if (x1.ndim() == 0 || x2.ndim() == 0)
+        raise(ErrorKind::Value, "matmul: both arrays need at least one dimension, got shapes %s and %s",
+              to_string(x1.shape).c_str(), to_string(x2.shape).c_str());
+    const bool row = x1.ndim() == 1, column = x2.ndim() == 1;
+    Array a = operand(x1, d), b = operand(x2, d);
+    if (row) a = expand_dims(a, 0);
+    if (column) b = expand_dims(b, 1);
+    if (a.shape.back() != b.shape[b.ndim() - 2])
+        raise(ErrorKind::Value, "matmul: the inner dimensions differ (%lld and %lld) for shapes %s and %s",
+              static_cast<long long>(a.shape.back()), static_cast<long long>(b.shape[b.ndim() - 2]),
+              to_string(x1.shape).c_str(), to_string(x2.shape).c_str());
+    Array out = stack_product(a, b, "matmul");
+    if (column) out = squeeze(out, out.ndim() - 1);
+    if (row) out = squeeze(out, out.ndim() - (column ? 1 : 2));
+    return is_bool(d) ? as_bool(out) : out;
+}
+
+PyMethodDef linalg_methods[] = {
+    method<matmul_function, 2>("matmul"),
+    method<vecdot, 3>("vecdot"),
+    method<cholesky, 2>("cholesky"),
+    method<det, 1>("det"),
+    method<eig, 1>("eig"),
+    method<eigh, 1>("eigh"),
+    method<eigvals, 1>("eigvals"),
+    method<eigvalsh, 1>("eigvalsh"),
+    method<inv, 1>("inv"),
+    method<qr, 2>("qr"),
+    method<slogdet, 1>("slogdet"),
+    method<solve, 2>("solve"),
+    method<svd, 2>("svd"),
+    method<svdvals, 1>("svdvals"),
+    kEnd,
+};
+
+}  // namespace asc::python

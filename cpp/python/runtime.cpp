@@ -1,0 +1,81 @@
+// Modes, memory statistics, threads, and the objects that Python registers with the core.
+#include "backend/cpu/isa.h"
+#include "python/bind.h"
+#include "python/state.h"
+#include "runtime/pool.h"
+#include "runtime/workers.h"
+
+namespace asc::python {
+namespace {
+
+PyObject* set_strict(PyObject* const* args) {
+    state().strict = to_bool(args[0], "set_strict", "strict");
+    return Py_NewRef(Py_None);
+}
+PyObject* get_strict(PyObject* const*) { return PyBool_FromLong(strict()); }
+
+PyObject* register_strict_var(PyObject* const* args) {
+    if (!PyContextVar_CheckExact(args[0])) raise(ErrorKind::Type, "register_strict_var: a ContextVar is needed");
+    state().strict_variable = Py_NewRef(args[0]);
+    return Py_NewRef(Py_None);
+}
+
+PyObject* register_device_class(PyObject* const* args) {
+    state().cpu_device = Object::steal(PyObject_CallFunction(args[0], "s", "cpu")).release();
+    return Py_NewRef(Py_None);
+}
+
+PyObject* register_dtypes(PyObject* const* args) {
+    Object list = Object::steal(PySequence_Fast(args[0], "register_dtypes: a list is needed"));
+    if (PySequence_Fast_GET_SIZE(list.get()) != kNumDTypes) {
+        raise(ErrorKind::Value, "register_dtypes: %d dtypes are needed", kNumDTypes);
+    }
+    for (int i = 0; i < kNumDTypes; ++i) {
+        PyObject* dtype = PySequence_Fast_GET_ITEM(list.get(), i);
+        if (dtype != Py_None && !state().dtypes[i]) state().dtypes[i] = Py_NewRef(dtype);
+    }
+    return Py_NewRef(Py_None);
+}
+
+PyObject* pool_stats(PyObject* const*) {
+    pool::Stats s = pool::stats();
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L}", "used", s.used, "cached", s.cached, "peak", s.peak,
+                         "allocations", s.allocations, "reused", s.reused, "limit", pool::memory_limit());
+}
+PyObject* free_cached(PyObject* const*) {
+    pool::free_cached();
+    return Py_NewRef(Py_None);
+}
+
+PyObject* set_num_threads(PyObject* const* args) {
+    int64_t n = to_int(args[0], "set_num_threads", "n");
+    workers::set_count(static_cast<int>(n < 1 ? 0 : n > 1024 ? 1024 : n));
+    return Py_NewRef(Py_None);
+}
+PyObject* num_threads(PyObject* const*) { return PyLong_FromLong(workers::count()); }
+PyObject* isa(PyObject* const*) { return PyUnicode_FromString(cpu::kernels().isa); }
+
+PyObject* strides(PyObject* const* args) { return dims_tuple(to_array(args[0], "strides", "x").strides); }
+PyObject* shares_memory(PyObject* const* args) {
+    return PyBool_FromLong(may_overlap(to_array(args[0], "shares_memory", "a"), to_array(args[1], "shares_memory", "b")));
+}
+
+}  // namespace
+
+PyMethodDef runtime_methods[] = {
+    method<set_strict, 1>("set_strict"),
+    method<get_strict, 0>("get_strict"),
+    method<register_strict_var, 1>("register_strict_var"),
+    method<register_device_class, 1>("register_device_class"),
+    method<register_dtypes, 1>("register_dtypes"),
+    method<pool_stats, 0>("pool_stats"),
+    method<free_cached, 0>("free_cached"),
+    method<set_num_threads, 1>("set_num_threads"),
+    method<num_threads, 0>("num_threads"),
+    method<isa, 0>("isa"),
+    method<strides, 1>("strides"),
+    method<shares_memory, 2>("shares_memory"),
+    kEnd,
+};
+
+}  // namespace asc::python

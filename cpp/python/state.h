@@ -1,0 +1,28 @@
+// The Python objects that the core holds, set once at import.
+#pragma once
+#include <Python.h>
+
+#include <atomic>
+
+#include "core/dtype.h"
+
+namespace asc::python {
+
+struct State {
+    PyTypeObject* array_type = nullptr;
+    PyTypeObject* dtype_type = nullptr;    // numpy.dtype
+    PyTypeObject* generic_type = nullptr;  // numpy.generic: NumPy's scalars
+    PyTypeObject* ndarray_type = nullptr;  // numpy.ndarray
+    PyObject* dtypes[kNumDTypes] = {};     // np.dtype instances; bfloat16's is null until loaded
+    PyObject* cpu_device = nullptr;
+    PyObject* axis_error = nullptr;
+    PyObject* linalg_error = nullptr;
+    PyObject* strict_variable = nullptr;  // a ContextVar: None, True or False
+    std::atomic<bool> strict{true};       // where the variable is None
+};
+State& state();
+
+// Loads bfloat16 if that is what the dtype's name says; true if it is there now.
+bool load_bfloat16(PyObject* dtype);
+
+}  // namespace asc::python
