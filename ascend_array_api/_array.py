@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import pickle
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -17,12 +18,19 @@ import numpy.typing as npt
 from . import _core
 from ._core import Array
 from ._device import dlpack_code, resolve_device
-from ._dtypes import dtype_named
+from ._dtypes import dtype_named, kind_of
 from ._types import DeviceLike
 
 _namespace: ModuleType = sys.modules[__name__.rpartition(".")[0]]
 _API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 _PICKLE_VERSION = 1
+_SCALAR_TYPES: dict[str, Callable[[Any], Any]] = {
+    "b": bool,
+    "i": int,
+    "u": int,
+    "f": float,
+    "c": complex,
+}
 _DOC = """Array of one dtype, in any number of dimensions up to 64, on one device.
 
 Arrays are made by the creation functions, such as `asarray` and `zeros`. Slices, transposes and
@@ -95,8 +103,6 @@ def to_device(self: Array, device: DeviceLike, /, *, stream: Any = None) -> Arra
     ValueError
         If the device is unknown, or `stream` is given.
     """
-    if device is None:
-        raise TypeError("to_device: a device is a Device or a string, got None")
     target = resolve_device("to_device", device)
     if stream is not None:
         raise ValueError(f"to_device: {target} has no streams, got stream={stream!r}")
@@ -335,7 +341,7 @@ def __format__(self: Array, spec: str, /) -> str:  # noqa: N807
         raise TypeError(
             f"__format__: the specification {spec!r} needs a 0-d array, got shape {self.shape}"
         )
-    return format(_core.export_buffer(self, False).item(), spec)
+    return format(_SCALAR_TYPES[kind_of(self.dtype)](self), spec)
 
 
 def _attach() -> None:

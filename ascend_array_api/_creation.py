@@ -17,10 +17,11 @@ from ._core import (
     from_dlpack as _from_dlpack,
     full as _full,
     linspace as _linspace,
+    ones as _ones,
     tril as _tril,
     triu as _triu,
+    zeros as _zeros,
 )
-from ._dtypes import float64
 from ._manipulation import broadcast_to
 from ._types import DeviceLike, DType, RealScalar, Scalar, Shape, SupportsDLPack
 
@@ -129,6 +130,13 @@ def asarray(
     -----
     A NumPy array or a buffer is read at the call: what its owner writes later is not seen. With
     ``copy=False`` the memory is shared, and writes go through in both directions.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.asarray([[1, 2], [3, 4]], dtype=xp.float32)
+    Array([[1., 2.],
+           [3., 4.]], dtype=float32, device=cpu)
     """
     return _asarray(obj, dtype, device, copy)
 
@@ -381,6 +389,12 @@ def linspace(
     ------
     ValueError
         If `num` is negative.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.linspace(0, 1, 5)
+    Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float64, device=cpu)
     """
     return _linspace(start, stop, num, dtype, device, endpoint)
 
@@ -413,6 +427,14 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     Notes
     -----
     The results are arrays of their own, which can be written. `broadcast_arrays` makes views.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> x, y = xp.meshgrid(xp.asarray([0, 1, 2]), xp.asarray([10, 20]))
+    >>> x + y
+    Array([[10, 11, 12],
+           [20, 21, 22]], dtype=int64, device=cpu)
     """
     require_array("meshgrid", *arrays)
     if indexing not in ("xy", "ij"):
@@ -459,7 +481,7 @@ def ones(shape: Shape, *, dtype: DType | None = None, device: DeviceLike | None 
     MemoryError
         If the device cannot hold the array.
     """
-    return _full(shape, 1, float64 if dtype is None else dtype, device)
+    return _ones(shape, dtype, device)
 
 
 def ones_like(
@@ -487,8 +509,8 @@ def ones_like(
         If `x` is not an array.
     """
     require_array("ones_like", x)
-    return _full(
-        x.shape, 1, x.dtype if dtype is None else dtype, x.device if device is None else device
+    return _ones(
+        x.shape, x.dtype if dtype is None else dtype, x.device if device is None else device
     )
 
 
@@ -562,7 +584,7 @@ def zeros(shape: Shape, *, dtype: DType | None = None, device: DeviceLike | None
     MemoryError
         If the device cannot hold the array.
     """
-    return _full(shape, 0, float64 if dtype is None else dtype, device)
+    return _zeros(shape, dtype, device)
 
 
 def zeros_like(
@@ -590,6 +612,6 @@ def zeros_like(
         If `x` is not an array.
     """
     require_array("zeros_like", x)
-    return _full(
-        x.shape, 0, x.dtype if dtype is None else dtype, x.device if device is None else device
+    return _zeros(
+        x.shape, x.dtype if dtype is None else dtype, x.device if device is None else device
     )

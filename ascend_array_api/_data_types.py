@@ -155,6 +155,12 @@ def finfo(type: DType | Array, /) -> FloatInfo:
     -----
     With ``p`` bits of precision and the largest exponent ``e``, ``eps`` is ``2**(1 - p)``, ``max``
     is ``(2 - eps) * 2**e`` and ``smallest_normal`` is ``2**(1 - e)``.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.finfo(xp.float64).eps
+    2.220446049250313e-16
     """
     dtype = _dtypes.real_part(_dtype_of("finfo", type))
     layout = _dtypes.FLOAT_FORMATS.get(dtype.name)
@@ -232,6 +238,12 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
         If `dtype` is not a dtype.
     ValueError
         If a kind is unknown.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.isdtype(xp.int16, ("bool", "integral"))
+    True
     """
     if not isinstance(dtype, np.dtype):
         dtype = _dtypes.as_dtype("isdtype", dtype)
@@ -260,5 +272,13 @@ def result_type(*arrays_and_dtypes: Array | Scalar | bool | np.dtype[Any]) -> DT
         If the arguments do not promote to one dtype.
     ValueError
         If there is neither an array nor a dtype.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.result_type(xp.uint8, xp.int8)
+    dtype('int16')
+    >>> xp.result_type(xp.float32, 1j)
+    dtype('complex64')
     """
     return _result_type(*arrays_and_dtypes)

@@ -80,16 +80,14 @@ def available_devices() -> tuple[Device, ...]:
     return tuple(Device._known.values())
 
 
-def resolve_device(function: str, device: str | Device | None) -> Device:
-    """Return the device that a ``device=`` argument names; ``None`` is the default device."""
+def resolve_device(function: str, device: str | Device) -> Device:
+    """Return the device that an argument names, or raise an error that tells what there is."""
     if isinstance(device, Device):
         return device
-    if device is None:
-        return Device._known[DEFAULT_DEVICE]
     names = ", ".join(repr(name) for name in Device._known)
     if not isinstance(device, str):
         raise TypeError(
-            f"{function}: a device is a Device, a string or None, got {type(device).__name__}; "
+            f"{function}: a device is a Device or a string, got {type(device).__name__}; "
             f"available: {names}"
         )
     found = Device._known.get(device)

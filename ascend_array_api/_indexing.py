@@ -36,6 +36,12 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
         If `axis` is left out and `x` is not a vector, or out of bounds.
     IndexError
         If an index is out of bounds.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.take(xp.asarray([10, 20, 30]), xp.asarray([-1, 0]))
+    Array([30, 10], dtype=int64, device=cpu)
     """
     return _take(x, indices, axis)
 

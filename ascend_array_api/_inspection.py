@@ -72,7 +72,8 @@ class Info:
         ValueError
             If the device is unknown.
         """
-        resolve_device("default_dtypes", device)
+        if device is not None:
+            resolve_device("default_dtypes", device)
         return {
             "real floating": _dtypes.float64,
             "complex floating": _dtypes.complex128,
@@ -112,7 +113,8 @@ class Info:
         ValueError
             If the device or a kind is unknown.
         """
-        resolve_device("dtypes", device)
+        if device is not None:
+            resolve_device("dtypes", device)
         kinds = (
             tuple(_dtypes.KINDS) if kind is None else kind if isinstance(kind, tuple) else (kind,)
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ._checks import as_axes, require_array, require_numeric, require_rank
+from ._checks import as_axes, as_index, require_array, require_numeric, require_rank
 from ._core import (
     Array,
     matmul as _matmul,
@@ -69,19 +69,17 @@ def matrix_transpose(x: Array, /) -> Array:
 def _contracted(
     x1: Array, x2: Array, axes: int | tuple[Sequence[int], Sequence[int]]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    if isinstance(axes, int):
-        if not 0 <= axes <= min(x1.ndim, x2.ndim):
+    if not isinstance(axes, Sequence):
+        n = as_index("tensordot", "axes", axes)
+        if not 0 <= n <= min(x1.ndim, x2.ndim):
             raise ValueError(
-                f"tensordot: cannot contract {axes} axes of arrays with {x1.ndim} and {x2.ndim} "
+                f"tensordot: cannot contract {n} axes of arrays with {x1.ndim} and {x2.ndim} "
                 "dimensions"
             )
-        return tuple(range(x1.ndim - axes, x1.ndim)), tuple(range(axes))
-    try:
-        first, second = axes
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"tensordot: axes is a number or two sequences of axes, got {axes!r}"
-        ) from None
+        return tuple(range(x1.ndim - n, x1.ndim)), tuple(range(n))
+    if len(axes) != 2:
+        raise ValueError(f"tensordot: axes is a number or two sequences of axes, got {axes!r}")
+    first, second = axes
     return as_axes("tensordot", first, x1.ndim), as_axes("tensordot", second, x2.ndim)
 
 
@@ -120,6 +118,14 @@ def tensordot(
     -----
     Complex values are not conjugated. The axes are brought together as views, and `matmul` does the
     work.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> x = xp.ones((2, 3, 4))
+    >>> xp.tensordot(x, x, axes=((1, 2), (1, 2)))
+    Array([[12., 12.],
+           [12., 12.]], dtype=float64, device=cpu)
     """
     require_numeric("tensordot", x1, x2)
     axes1, axes2 = _contracted(x1, x2, axes)

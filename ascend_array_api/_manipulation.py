@@ -104,6 +104,12 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
     Notes
     -----
     An axis along which any extent is unknown is unknown in the result.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.broadcast_shapes((5, 1), (3,))
+    (5, 3)
     """
     name = "broadcast_shapes"
     checked: list[tuple[int | None, ...]] = []
@@ -331,6 +337,13 @@ def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None) -> Array:
     ------
     ValueError
         If the numbers of elements differ, or `copy` is False and no view exists.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.reshape(xp.arange(6), (2, -1))
+    Array([[0, 1, 2],
+           [3, 4, 5]], dtype=int64, device=cpu)
     """
     return _reshape(x, shape, copy)
 
@@ -453,6 +466,13 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
         If `x` is not an array.
     ValueError
         If `axis` is out of bounds.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> x, y = xp.unstack(xp.asarray([[1, 2], [3, 4]]), axis=1)
+    >>> y
+    Array([2, 4], dtype=int64, device=cpu)
     """
     require_array("unstack", x)
     axis = as_axis("unstack", axis, x.ndim)

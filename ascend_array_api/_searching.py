@@ -158,6 +158,12 @@ def searchsorted(
     Notes
     -----
     ``nan`` is the largest value, as in `sort`.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.searchsorted(xp.asarray([1, 3, 5]), xp.asarray([0, 3, 9]))
+    Array([0, 1, 3], dtype=int64, device=cpu)
     """
     return _searchsorted(x1, x2, side, sorter)
 
@@ -186,5 +192,12 @@ def where(condition: Array, x1: Array | Scalar | bool, x2: Array | Scalar | bool
         If `condition` is not a bool array, or the values do not promote to one dtype.
     ValueError
         If the shapes do not broadcast together.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> x = xp.asarray([1.0, -2.0, 3.0])
+    >>> xp.where(x > 0, x, 0)
+    Array([1., 0., 3.], dtype=float64, device=cpu)
     """
     return _where(condition, x1, x2)

@@ -84,6 +84,13 @@ def unique_all(x: Array, /) -> UniqueAll:
     Notes
     -----
     Each ``nan`` is distinct from all others, and zeros of both signs are one value.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> r = xp.unique_all(xp.asarray([2, 1, 2]))
+    >>> r.values, r.counts
+    (Array([1, 2], dtype=int64, device=cpu), Array([1, 2], dtype=int64, device=cpu))
     """
     values, indices, inverse, counts = _unique(x, True, True, True)
     return UniqueAll(values, cast(Array, indices), cast(Array, inverse), cast(Array, counts))

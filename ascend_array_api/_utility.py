@@ -110,6 +110,12 @@ def diff(
     -----
     Unsigned integers wrap around where the values fall. For ``n=0`` `x` itself is returned, with
     what was put before and after it.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.diff(xp.asarray([1, 4, 9, 16]))
+    Array([3, 5, 7], dtype=int64, device=cpu)
     """
     given = [part for part in (prepend, x, append) if part is not None]
     require_numeric("diff", *given)

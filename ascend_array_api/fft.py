@@ -575,6 +575,12 @@ def fftfreq(
         If `dtype` is not real floating-point.
     ValueError
         If `n` is less than 1, or `d` is 0.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.fft.fftfreq(4, d=0.5)
+    Array([ 0. ,  0.5, -1. , -0.5], dtype=float64, device=cpu)
     """
     return _frequencies(
         "fftfreq", n, lambda n: ((0, (n + 1) // 2), (-(n // 2), 0)), d, dtype, device

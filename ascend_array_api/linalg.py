@@ -676,6 +676,12 @@ def solve(x1: Array, x2: Array, /) -> Array:
         If an argument is not an array of a floating-point dtype, or the two do not promote to one.
     ValueError
         If the shapes do not fit, or a matrix is singular.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.linalg.solve(xp.asarray([[2.0, 0.0], [0.0, 4.0]]), xp.asarray([1.0, 1.0]))
+    Array([0.5 , 0.25], dtype=float64, device=cpu)
     """
     return _core.solve(x1, x2)
 
@@ -809,6 +815,12 @@ def vector_norm(
     Notes
     -----
     The norm of order 2 does not overflow or underflow in between.
+
+    Examples
+    --------
+    >>> import ascend_array_api as xp
+    >>> xp.linalg.vector_norm(xp.asarray([3.0, 4.0]))
+    Array(5., dtype=float64, device=cpu)
     """
     x = as_floating("vector_norm", x)
     axes = as_axes("vector_norm", axis, x.ndim)

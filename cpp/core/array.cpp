@@ -11,6 +11,8 @@ namespace asc {
 static int64_t storage_bytes(int64_t elements, DType dtype) { return (elements * bits(dtype) + 7) / 8; }
 
 int64_t checked_size(const Dims& shape, DType dtype, const char* function) {
+    // Short vectors, the most frequent shape of small arrays, cannot fail.
+    if (shape.size() == 1 && shape[0] >= 0 && shape[0] < (1 << 16)) return shape[0];
     if (shape.size() > kMaxRank) {
         raise(ErrorKind::Value, "%s: %d dimensions, at most %d are supported", function, shape.size(), kMaxRank);
     }
@@ -56,6 +58,7 @@ bool is_contiguous(const Array& x) {
 }
 
 bool overlaps_itself(const Array& x) {
+    if (is_contiguous(x)) return false;
     Dims axes;
     for (int i = 0; i < x.ndim(); ++i) {
         if (x.shape[i] == 0) return false;

@@ -43,10 +43,11 @@ DType kernel_dtype(Op op, DType dtype) {
 
 // Memory order of the result: that of the first array that has all of its elements.
 Array allocate_result(Dims shape, DType dtype, std::span<const Argument> args) {
+    if (shape.size() < 2) return Array::empty(std::move(shape), dtype);
     for (const Argument& arg : args) {
         if (!arg.array || !(arg.array->shape == shape)) continue;
         const Array& x = *arg.array;
-        if (x.ndim() < 2 || is_contiguous(x)) break;
+        if (is_contiguous(x)) break;
         Dims order(x.ndim());
         for (int i = 0; i < x.ndim(); ++i) order[i] = i;
         std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
@@ -115,6 +116,9 @@ DType promote_or_raise(const char* function, DType a, DType b, bool strict) {
 }
 
 DType common_dtype(const char* function, std::span<const Argument> args, bool strict) {
+    if (args.size() == 2 && args[0].array && args[1].array && args[0].array->dtype == args[1].array->dtype) {
+        return args[0].array->dtype;
+    }
     DType dtype = DType::Bool;
     bool found = false;
     for (const Argument& arg : args) {

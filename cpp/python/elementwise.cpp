@@ -23,6 +23,9 @@ constexpr int64_t kSmall = 1 << 15;
 // The standard defines the operation for these dtypes, so that both modes do the same.
 bool defined_by_standard(Op op, std::span<const Argument> args) {
     if (op == Op::Where) args = args.subspan(1);
+    const Array* first = args[0].array;
+    bool equal = first && (args.size() == 1 || (args[1].array && args[1].array->dtype == first->dtype));
+    if (equal && args.size() <= 2) return accepts(info(op).category, first->dtype);
     std::optional<DType> dtype;
     for (const Argument& arg : args) {
         if (!arg.array) continue;

@@ -39,7 +39,11 @@ Array index_array(const Array& x, const char* function) {
     if (!is_integer(x.dtype)) {
         raise(ErrorKind::Index, "%s: arrays as index must be of integer or bool dtype, got %s", function, name(x.dtype));
     }
-    return x.dtype == DType::Int64 ? contiguous(x) : cast(x, DType::Int64);
+    Array indices = x.dtype == DType::Int64 ? contiguous(x) : cast(x, DType::Int64);
+    if (x.dtype == DType::UInt64 && any_negative(indices)) {
+        raise(ErrorKind::Index, "%s: an index of 2**63 or more is out of bounds", function);
+    }
+    return indices;
 }
 
 // The raw key, before the extents that it meets are known.
@@ -59,10 +63,17 @@ bool is_index_array(PyObject* o) {
     return !PyLong_Check(o) && o != Py_None && o != Py_Ellipsis && !PySlice_Check(o);
 }
 
+// An object that is an int by its __index__ alone.
+bool is_index_like(PyObject* o) { return PyIndex_Check(o) && !is_array(o) && !is_ndarray(o); }
+
 Array to_index_array(PyObject* o, const char* function) {
     if (is_array(o)) return index_array(array_of(o), function);
     if (auto s = find_scalar(o); s && s->kind != Kind::Real && s->kind != Kind::Complex) {
         return index_array(from_scalar(*s, s->kind == Kind::Bool ? DType::Bool : DType::Int64, function), function);
+    }
+    if (is_index_like(o)) {
+        Object number = Object::steal(PyNumber_Index(o));
+        return to_index_array(number.get(), function);
     }
     bool convertible = is_ndarray(o) || PyList_Check(o);
     if (!convertible || strict()) {
@@ -389,7 +400,6 @@ bool assign_by_mask(const Array& x, const std::vector<Item>& items, const Array&
 }
 
 void assign_by_arrays(const Array& x, const std::vector<Item>& items, const Array& value) {
-    prepare_write(x, kSet);
     if (assign_by_mask(x, items, value)) return;
     ArrayIndex index = resolve(x, items, kSet);
     Array broadcast = broadcast_to(value, index.shape, kSet);
@@ -400,6 +410,8 @@ void assign_by_arrays(const Array& x, const std::vector<Item>& items, const Arra
 }
 
 void set(const Array& x, const Key& key, PyObject* value) {
+    // The array, not only the part that is written: other elements may share its addresses.
+    prepare_write(x, kSet);
     Array view;
     if (!simple_view(x, key, view, kSet)) {
         std::vector<Item> items = parse(x, key, kSet);

@@ -678,8 +678,15 @@ Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context,
     if (t.device.type != dlpack::kCpu && t.device.type != dlpack::kCudaHost) {
         raise(ErrorKind::Buffer, "from_dlpack: the tensor is on DLPack device type %d; accepted: 1, the CPU", t.device.type);
     }
-    if (t.ndim > kMaxRank) raise(ErrorKind::Buffer, "from_dlpack: %d dimensions, at most %d are supported", t.ndim, kMaxRank);
+    if (t.ndim < 0 || t.ndim > kMaxRank || (t.ndim > 0 && !t.shape)) {
+        raise(ErrorKind::Buffer, "from_dlpack: %d dimensions; accepted: 0 to %d", t.ndim, kMaxRank);
+    }
     Dims shape(t.shape, t.ndim);
+    bool valid = std::all_of(shape.begin(), shape.end(), [](int64_t n) { return n >= 0; }) && checked_product(shape) >= 0;
+    if (!valid || (!t.data && product(shape) > 0)) {
+        raise(ErrorKind::Buffer, "from_dlpack: a tensor of shape %s %s memory is not valid", to_string(shape).c_str(),
+              t.data ? "with" : "without");
+    }
     Dims strides = t.strides ? Dims(t.strides, t.ndim) : row_major_strides(shape);
     bool bytes = *dtype == DType::Bool && t.dtype.bits == 8;
     DType stored = bytes ? DType::UInt8 : *dtype;

@@ -139,7 +139,14 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
     });
 }
 
+// Arrays come from creation functions only: an empty instance would have no storage.
+PyObject* refuse_new(PyTypeObject*, PyObject*, PyObject*) {
+    PyErr_SetString(PyExc_TypeError, "Array: arrays are made by asarray, zeros and the other creation functions");
+    return nullptr;
+}
+
 PyType_Slot core_slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(refuse_new)},
     {Py_tp_getset, properties},
     {Py_mp_subscript, reinterpret_cast<void*>(get_item)},
     {Py_mp_ass_subscript, reinterpret_cast<void*>(set_item)},

@@ -19,26 +19,29 @@
 namespace asc::pool {
 namespace {
 
-// Size classes: four to each power of two, from 64 bytes on; at most 25 % is padding.
-constexpr int kClasses = 4 * 44;
-// Pieces up to this size are kept in thread caches, at most kThreadPieces of each class.
+// Small pieces have a class for each 64 bytes and are kept in thread caches, at most
+// kThreadPieces of each class. Larger ones have four classes to each power of two, so that at most
+// 25 % is padding.
+constexpr int64_t kSmallest = 64;
 constexpr int64_t kThreadLimit = 4096;
-constexpr int kThreadClasses = 28;
+constexpr int kThreadClasses = kThreadLimit / kSmallest;
 constexpr int kThreadPieces = 32;
+constexpr int kClasses = kThreadClasses + 4 * 40;
 // Large pieces are page aligned in address, so that the kernel can back them by huge pages.
 constexpr int64_t kHugePage = int64_t{2} << 20;
 
 int class_of(int64_t nbytes) {
-    uint64_t n = static_cast<uint64_t>(std::max<int64_t>(nbytes, 64));
+    if (nbytes <= kThreadLimit) return nbytes <= kSmallest ? 0 : static_cast<int>((nbytes - 1) / kSmallest);
+    uint64_t n = static_cast<uint64_t>(nbytes);
     int exponent = std::bit_width(n - 1);  // 2**(exponent - 1) < n <= 2**exponent
     uint64_t half = uint64_t{1} << (exponent - 1), quarter = half / 4;
-    return 4 * (exponent - 6) + static_cast<int>((n - half + quarter - 1) / quarter) - 1;
+    return kThreadClasses + 4 * (exponent - 13) + static_cast<int>((n - half + quarter - 1) / quarter) - 1;
 }
 int64_t class_bytes(int index) {
-    int64_t half = int64_t{32} << (index / 4);
-    return half + half / 4 * (index % 4 + 1);
+    if (index < kThreadClasses) return (index + 1) * kSmallest;
+    int64_t half = kThreadLimit << ((index - kThreadClasses) / 4);
+    return half + half / 4 * ((index - kThreadClasses) % 4 + 1);
 }
-int64_t rounded(int64_t nbytes) { return (class_bytes(class_of(nbytes)) + 63) / 64 * 64; }
 
 struct FreePiece {
     FreePiece* next;
@@ -122,10 +125,16 @@ struct ThreadCacheOwner {
     }
 };
 
-ThreadCache& thread_cache() {
+// A plain pointer needs no guard on each access, as the owner does.
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* current_cache = nullptr;
+
+[[gnu::cold, gnu::noinline]] ThreadCache& first_use() {
     thread_local ThreadCacheOwner owner;
+    current_cache = owner.cache;
     return *owner.cache;
 }
+
+ThreadCache& thread_cache() { return current_cache ? *current_cache : first_use(); }
 
 int64_t total(Counter Counters::*member) {
     Pool& shared = pool();
@@ -161,11 +170,9 @@ void look_at_peak(ThreadCache& cache) {
           static_cast<long long>(now.cached), static_cast<long long>(memory_limit()));
 }
 
-bool fits_thread_cache(int index, int64_t size) { return index < kThreadClasses && size <= kThreadLimit; }
-
 // A cached piece of this class, or null.
-FreePiece* take_cached(ThreadCache& cache, int index, int64_t size) {
-    if (fits_thread_cache(index, size) && cache.lists[index]) {
+FreePiece* take_cached(ThreadCache& cache, int index) {
+    if (index < kThreadClasses && cache.lists[index]) {
         FreePiece* piece = cache.lists[index];
         cache.lists[index] = piece->next;
         --cache.counts[index];
@@ -196,14 +203,14 @@ int64_t memory_limit() {
 bool enabled() { return pool().enabled; }
 
 void* allocate(int64_t nbytes) {
-    if (nbytes > memory_limit()) out_of_memory(nbytes);
+    if (nbytes > kThreadLimit && nbytes > memory_limit()) out_of_memory(nbytes);
     ThreadCache& cache = thread_cache();
-    int64_t size = rounded(nbytes);
     int index = class_of(nbytes);
+    int64_t size = class_bytes(index);
     cache.counters.used.add(size);
     if ((cache.unchecked += size) >= kPeakStep) look_at_peak(cache);
     if (pool().enabled) {
-        if (FreePiece* piece = take_cached(cache, index, size)) {
+        if (FreePiece* piece = take_cached(cache, index)) {
             cache.counters.cached.add(-size);
             cache.counters.reused.add(1);
             return piece;
@@ -224,12 +231,12 @@ void* allocate(int64_t nbytes) {
 void free(void* p, int64_t nbytes) {
     Pool& shared = pool();
     ThreadCache& cache = thread_cache();
-    int64_t size = rounded(nbytes);
     int index = class_of(nbytes);
+    int64_t size = class_bytes(index);
     cache.counters.used.add(-size);
     if (!shared.enabled) return std::free(p);
     auto* piece = static_cast<FreePiece*>(p);
-    if (fits_thread_cache(index, size) && cache.counts[index] < kThreadPieces) {
+    if (index < kThreadClasses && cache.counts[index] < kThreadPieces) {
         cache.counters.cached.add(size);
         piece->next = cache.lists[index];
         cache.lists[index] = piece;
@@ -250,7 +257,7 @@ void free_cached() {
     for (int i = 0; i < kClasses; ++i) {
         while (FreePiece* piece = shared.lists[i]) {
             shared.lists[i] = piece->next;
-            cache.counters.cached.add(-(class_bytes(i) + 63) / 64 * 64);
+            cache.counters.cached.add(-class_bytes(i));
             std::free(piece);
         }
     }

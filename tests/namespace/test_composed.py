@@ -234,7 +234,8 @@ class TestLinearAlgebra:
             (((5,), (0,)), ValueError),
             ("ab", TypeError),
             (1.5, TypeError),
-            (((0,),), TypeError),
+            (((0,),), ValueError),
+            (None, TypeError),
         ],
     )
     def test_tensordot_errors(self, axes, error):

@@ -43,8 +43,9 @@ class TestDevice:
             Device(bad)
 
     def test_closed(self):
-        with pytest.raises(TypeError):
-            Device(3)
+        for bad in (3, None):
+            with pytest.raises(TypeError, match="Device or a string"):
+                Device(bad)
         with pytest.raises(TypeError):
             type("Other", (Device,), {})
         with pytest.raises(AttributeError):

@@ -286,7 +286,8 @@ def doctests():
 @pytest.mark.parametrize("test", list(doctests()))
 def test_examples_in_docstrings(test):
     failures, tried = doctest.DocTestRunner().run(test)
-    assert tried and not failures
+    assert tried
+    assert not failures
 
 
 def test_functions_say_where_they_are_public():

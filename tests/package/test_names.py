@@ -2,8 +2,6 @@
 
 import importlib
 import pkgutil
-import subprocess
-import sys
 
 import pytest
 
@@ -42,10 +40,6 @@ autodiff distributed dtypes graph profiler quantization random runtime sparse te
 """.split()
 
 
-def _public(module):
-    return {name for name in dir(module) if not name.startswith("_")}
-
-
 def _submodules():
     return {m.name for m in pkgutil.iter_modules(xp.__path__) if not m.name.startswith("_")}
 
@@ -57,46 +51,16 @@ def test_the_lists_are_complete():
 def test_namespace():
     ours = _submodules() - {"linalg", "fft"}
     assert ours <= set(SUBMODULES)
-    standard = {*DTYPES, *CONSTANTS, *FUNCTIONS, "linalg", "fft"}
-    assert _public(xp) == standard | ours
-    assert set(SPECIAL) <= set(dir(xp))
-
-
-def test_nothing_private_shows():
-    module_attributes = set(dir(type(xp)("empty"))) | {"__builtins__", "__cached__"}
-    module_attributes |= {"__file__", "__path__", "__all__", "__dir__", "__getattr__"}
-    private = {name for name in dir(xp) if name.startswith("_")}
-    assert private - module_attributes <= set(SPECIAL)
+    standard = {*DTYPES, *CONSTANTS, *FUNCTIONS, *SPECIAL, "linalg", "fft"}
+    assert set(dir(xp)) == standard | ours
 
 
 @pytest.mark.parametrize(("name", "names"), [("linalg", LINALG), ("fft", FFT)])
 def test_extensions(name, names):
-    assert _public(getattr(xp, name)) == set(names)
-
-
-def test_every_listed_name_is_there():
-    for name in dir(xp):
-        assert getattr(xp, name) is not None or name == "newaxis"
+    assert set(dir(getattr(xp, name))) == set(names)
 
 
 def test_submodules_are_reached_by_import_and_by_attribute():
     for name in _submodules():
         module = importlib.import_module(f"ascend_array_api.{name}")
         assert getattr(xp, name) is module
-
-
-def test_unknown_names_are_attribute_errors():
-    with pytest.raises(AttributeError, match="no_such_function"):
-        _ = xp.no_such_function
-
-
-def test_import_brings_in_no_optional_package(child_env):
-    code = (
-        "import sys, ascend_array_api as xp; xp.sum(xp.ones(3))\n"
-        "heavy = {'scipy', 'sklearn', 'ml_dtypes', 'pytest', 'hypothesis', 'array_api_compat'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=child_env, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"

@@ -152,3 +152,25 @@ def _compare(k: Kit, name: str, g: NDArray, table: list[tuple[complex, complex, 
 for _name in (*TABLE, *ROTATED):
     for _dtype in COMPLEX:
         add(CHAPTER, _name, f"special-{_dtype}", special(_name, _dtype))
+
+
+def large(name: str, dtype: str) -> Callable[[Kit], None]:
+    """Return the check that squares of components neither overflow nor vanish on the way."""
+    ref: Callable[[NDArray], NDArray] = {"abs": np.abs, "sqrt": np.sqrt, "log": np.log}[name]
+
+    def body(k: Kit) -> None:
+        f = k.fn(name)
+        info = np.finfo(dtype)
+        sizes = [float(info.max) / 4, float(info.max) ** 0.75, float(info.tiny) * 4, float(info.tiny) ** 0.75]
+        z = np.array([complex(a * s, b * t) for s in sizes for t in sizes for a in (1, -3) for b in (1, -2)])
+        z = np.tile(z, 2)[:-1].astype(dtype)
+        want = ref(z.astype(np.clongdouble))
+        out = dtype if name != "abs" else {"complex64": "float32", "complex128": "float64"}[dtype]
+        k.near(f(k.to(z)), want, out, k.limits.complex, f"{name}({dtype}, large and small)", signs=False)
+
+    return body
+
+
+for _name in ("abs", "sqrt", "log"):
+    for _dtype in COMPLEX:
+        add(CHAPTER, _name, f"large-{_dtype}", large(_name, _dtype))

@@ -277,10 +277,10 @@ def _truth(name: str, dtype: str) -> Callable[[Kit], None]:
         x = np.where(pick, samples(dtype, n, k.rng), np.zeros((), dtype)).astype(dtype)
         if name == "all":
             x = np.where(x == 0, np.ones((), dtype), x)
-            if odd % 2 and n:
-                x[(odd * 37) % n] = 0
-        if name == "any" and odd % 2 and n:
-            x[(odd * 41) % n] = np.nan if dtype in FLOATING else 1
+            if odd % 3 and n:
+                x[-1 if odd % 3 == 2 else (odd * 37) % n] = 0
+        if name == "any" and odd % 3 and n:
+            x[-1 if odd % 3 == 2 else (odd * 41) % n] = np.nan if dtype in FLOATING else 1
         return np.asarray(x)
 
     def body(k: Kit) -> None:

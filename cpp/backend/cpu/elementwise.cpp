@@ -4,287 +4,17 @@
 
 #include "backend/cpu/isa.h"
 #include "backend/cpu/loop.h"
+#include "backend/cpu/machine.h"
 #include "core/view.h"
 #include "runtime/workers.h"
 
 namespace asc::cpu {
 namespace {
 
-// Registers of a tile hold at most this many bytes, so that all live ones stay in L1.
-constexpr int64_t kRegisterBytes = 4096;
-// Elements of a tile that needs no register: all operands are used in place.
-constexpr int64_t kDirectTile = 1 << 14;
-// Rows at least this long are tiled one by one; shorter ones are gathered into common tiles.
-constexpr int64_t kLongRow = 128;
-// Borders between threads fall on whole cache lines of a packed bool result.
+// Borders between threads fall on whole cache lines.
 constexpr int64_t kBorder = 512;
 // The least work (in additions) that is worth a second thread.
 constexpr int64_t kThreadWork = 1 << 15;
-
-const std::byte* element(const std::byte* base, DType dtype, int64_t offset) {
-    return base + offset * itemsize(dtype);
-}
-uint8_t* byte_pointer(std::byte* p) { return reinterpret_cast<uint8_t*>(p); }
-const uint8_t* byte_pointer(const std::byte* p) { return reinterpret_cast<const uint8_t*>(p); }
-
-bool word_aligned(const std::byte* base, int64_t bit) {
-    return bit % 64 == 0 && reinterpret_cast<uintptr_t>(base) % 8 == 0;
-}
-
-// Brings an operand into registers, tile by tile.
-class Reader {
-public:
-    Reader(const Loop& loop, int slot, const Array& x, DType to, bool whole_rows)
-        : base_(x.storage->data()), from_(x.dtype), to_(to), padded_(!x.storage->block()->borrowed()),
-          cursor_(loop, slot) {
-        constant_ = true;
-        for (int i = 0; i < loop.ndim; ++i) constant_ &= loop.strides[slot][i] == 0;
-        scalar_ = constant_ || (whole_rows && cursor_.stride() == 0);
-        adjacent_ = loop.contiguous(slot) || (whole_rows && cursor_.stride() == 1);
-        if (constant_) load_scalar();
-    }
-
-    bool scalar() const { return scalar_; }
-    // Elements are used where they lie.
-    bool direct() const { return scalar_ || (adjacent_ && from_ == to_ && from_ != DType::Bool); }
-    void seek(int64_t flat) { cursor_.seek(flat); }
-
-    const void* next(int64_t n, std::byte* raw, std::byte* converted) {
-        if (scalar_) {
-            if (!constant_) {
-                load_scalar();
-                cursor_.advance(n);
-            }
-            return scalar_value_;
-        }
-        const void* source = from_ == DType::Bool ? next_bits(n, raw) : next_elements(n, raw);
-        if (from_ == to_) return source;
-        kernels().convert[index(from_)][index(to_)](converted, source, n);
-        return converted;
-    }
-
-private:
-    const void* next_elements(int64_t n, std::byte* raw) {
-        if (adjacent_) {
-            const std::byte* source = element(base_, from_, cursor_.offset());
-            skip(n);
-            return source;
-        }
-        auto gather = kernels().gather[width_index(from_)];
-        cursor_.pieces(n, [&](int64_t offset, int64_t count) {
-            gather(raw, element(base_, from_, offset), count, cursor_.stride());
-            raw += count * itemsize(from_);
-        });
-        return raw - n * itemsize(from_);
-    }
-    const void* next_bits(int64_t n, std::byte* raw) {
-        if (adjacent_ && word_aligned(base_, cursor_.offset()) && (padded_ || n % 64 == 0)) {
-            const std::byte* source = base_ + cursor_.offset() / 8;
-            skip(n);
-            return source;
-        }
-        const KernelTable& k = kernels();
-        int64_t filled = 0;
-        auto* to = byte_pointer(raw);
-        const auto* from = byte_pointer(base_);
-        cursor_.pieces(n, [&](int64_t offset, int64_t count) {
-            if (cursor_.stride() == 1) {
-                k.copy_bits(to, filled, from, offset, count);
-            } else {
-                k.gather_bits(to, filled, from, offset, cursor_.stride(), count);
-            }
-            filled += count;
-        });
-        return raw;
-    }
-    // Past n elements that lie side by side, whatever rows they belong to.
-    void skip(int64_t n) {
-        cursor_.pieces(n, [](int64_t, int64_t) {});
-    }
-    void load_scalar() {
-        int64_t offset = cursor_.offset();
-        if (from_ == DType::Bool) {
-            uint64_t word = (byte_pointer(base_)[offset >> 3] >> (offset & 7)) & 1 ? ~uint64_t{0} : 0;
-            convert_scalar(scalar_value_, to_, &word, from_);
-        } else {
-            convert_scalar(scalar_value_, to_, element(base_, from_, offset), from_);
-        }
-    }
-
-    const std::byte* base_;
-    DType from_, to_;
-    bool padded_, constant_, scalar_, adjacent_;
-    Cursor cursor_;
-    alignas(16) std::byte scalar_value_[16];
-};
-
-// Takes registers to memory, tile by tile.
-class Writer {
-public:
-    Writer(const Loop& loop, const Array& out, DType from, bool whole_rows)
-        : base_(out.storage->data()), from_(from), to_(out.dtype), cursor_(loop, 0) {
-        adjacent_ = loop.contiguous(0) || (whole_rows && cursor_.stride() == 1);
-    }
-
-    bool direct() const { return adjacent_ && from_ == to_ && from_ != DType::Bool; }
-    void seek(int64_t flat) { cursor_.seek(flat); }
-
-    // Where the next n results go: the memory itself or the register.
-    void* begin(int64_t n, std::byte* reg) {
-        in_place_ = direct() || (adjacent_ && from_ == to_ && word_aligned(base_, cursor_.offset()) && n % 64 == 0);
-        if (!in_place_) return reg;
-        return from_ == DType::Bool ? base_ + cursor_.offset() / 8 : base_ + cursor_.offset() * itemsize(to_);
-    }
-    void end(int64_t n, const void* reg, std::byte* converted) {
-        if (in_place_) return cursor_.pieces(n, [](int64_t, int64_t) {});
-        const std::byte* source = static_cast<const std::byte*>(reg);
-        const KernelTable& k = kernels();
-        if (from_ != to_) {
-            k.convert[index(from_)][index(to_)](converted, reg, n);
-            source = converted;
-        }
-        if (to_ == DType::Bool) {
-            int64_t taken = 0;
-            cursor_.pieces(n, [&](int64_t offset, int64_t count) {
-                if (cursor_.stride() == 1) {
-                    k.copy_bits(byte_pointer(base_), offset, byte_pointer(source), taken, count);
-                } else {
-                    k.scatter_bits(byte_pointer(base_), offset, cursor_.stride(), byte_pointer(source), taken,
-                                   count);
-                }
-                taken += count;
-            });
-            return;
-        }
-        auto scatter = k.scatter[width_index(to_)];
-        cursor_.pieces(n, [&](int64_t offset, int64_t count) {
-            std::byte* target = base_ + offset * itemsize(to_);
-            if (cursor_.stride() == 1) {
-                std::memcpy(target, source, static_cast<size_t>(count * itemsize(to_)));
-            } else {
-                scatter(target, source, count, cursor_.stride());
-            }
-            source += count * itemsize(to_);
-        });
-    }
-
-private:
-    std::byte* base_;
-    DType from_, to_;
-    bool adjacent_, in_place_ = false;
-    Cursor cursor_;
-};
-
-// One elementwise operation over a Loop; out is operand 0 of the loop. A null kernel copies.
-class TileMachine {
-public:
-    TileMachine(ElementwiseFn kernel, DType result, std::span<const Operand> operands,
-                const DType* registers, const Array& out)
-        : kernel_(kernel), result_(result), operands_(operands), registers_(registers), out_(out),
-          loop_(list_arrays(operands, out, arrays_)),
-          whole_rows_(loop_.ndim == 1 || loop_.inner() >= kLongRow) {}
-
-    void run(int cost) {
-        int64_t size = out_.size();
-        int64_t parts = std::min<int64_t>(workers::count() * 4, size * cost / kThreadWork);
-        bool splits = out_.dtype != DType::Bool || loop_.contiguous(0);
-        if (parts < 2 || workers::count() < 2 || !splits) return run_range(0, size);
-        // The first border of a bool result makes up for its offset in the cache line.
-        int64_t phase = out_.dtype == DType::Bool ? (kBorder - out_.offset % kBorder) % kBorder : 0;
-        int64_t step = (size / parts + kBorder - 1) / kBorder * kBorder;
-        parts = (size - phase + step - 1) / step;
-        workers::for_each(parts, [&](int64_t i) {
-            int64_t first = i == 0 ? 0 : phase + i * step;
-            run_range(first, std::min(size, phase + (i + 1) * step));
-        });
-    }
-
-private:
-    static std::span<const Array* const> list_arrays(std::span<const Operand> operands, const Array& out,
-                                                     const Array** arrays) {
-        size_t count = 0;
-        arrays[count++] = &out;
-        for (const Operand& operand : operands) {
-            if (operand.array) arrays[count++] = operand.array;
-        }
-        return {arrays, count};
-    }
-
-    void run_range(int64_t first, int64_t last) {
-        alignas(64) std::byte registers[2 * kMaxOperands][kRegisterBytes];
-        alignas(8) std::byte storage[kMaxOperands][sizeof(Reader)];
-        Reader* readers[kMaxOperands] = {};
-        const void* sources[kMaxOperands];
-        unsigned scalars = 0;
-        Writer writer(loop_, out_, result_, whole_rows_);
-        writer.seek(first);
-        bool direct = writer.direct();
-        int64_t widest = std::max(bits(result_), bits(out_.dtype));
-        for (size_t k = 0, slot = 1; k < operands_.size(); ++k) {
-            if (!operands_[k].array) {
-                sources[k] = operands_[k].scalar;
-                scalars |= 1u << k;
-                continue;
-            }
-            const Array& x = *operands_[k].array;
-            readers[k] = new (storage[k]) Reader(loop_, static_cast<int>(slot++), x, registers_[k], whole_rows_);
-            readers[k]->seek(first);
-            if (readers[k]->scalar()) scalars |= 1u << k;
-            direct &= readers[k]->direct();
-            widest = std::max({widest, bits(x.dtype), bits(registers_[k])});
-        }
-        int64_t tile = direct ? kDirectTile : kRegisterBytes * 8 / widest;
-        int64_t row = loop_.inner();
-        for (int64_t at = first; at < last;) {
-            int64_t n = std::min(tile, last - at);
-            if (whole_rows_) n = std::min(n, row - at % row);
-            for (size_t k = 0; k < operands_.size(); ++k) {
-                if (readers[k]) sources[k] = readers[k]->next(n, registers[2 * k + 1], registers[2 * k + 2]);
-            }
-            void* target = writer.begin(n, registers[0]);
-            kernel_(target, sources, n, scalars);
-            writer.end(n, target, registers[2 * kMaxOperands - 1]);
-            at += n;
-        }
-    }
-
-    ElementwiseFn kernel_;
-    DType result_;
-    std::span<const Operand> operands_;
-    const DType* registers_;
-    const Array& out_;
-    const Array* arrays_[kMaxOperands];
-    Loop loop_;
-    bool whole_rows_;
-};
-
-// The register copied: an operation for casts and copies.
-template <int64_t kBytes>
-void copy_register(void* dst, const void* const* src, int64_t n, unsigned scalars) {
-    if (scalars & 1) {
-        constexpr int width = kBytes == 16 ? 4 : kBytes == 8 ? 3 : kBytes == 4 ? 2 : kBytes == 2 ? 1 : 0;
-        kernels().fill[width](dst, src[0], n, 1);
-    } else if (dst != src[0]) {
-        std::memcpy(dst, src[0], static_cast<size_t>(n * kBytes));
-    }
-}
-void copy_bit_register(void* dst, const void* const* src, int64_t n, unsigned scalars) {
-    if (scalars & 1) {
-        kernels().fill_bits(static_cast<uint8_t*>(dst), 0, n, *static_cast<const uint8_t*>(src[0]) & 1);
-    } else if (dst != src[0]) {
-        std::memcpy(dst, src[0], static_cast<size_t>((n + 63) / 64 * 8));
-    }
-}
-ElementwiseFn copy_kernel(DType dtype) {
-    switch (itemsize(dtype)) {
-        case 0: return copy_bit_register;
-        case 1: return copy_register<1>;
-        case 2: return copy_register<2>;
-        case 4: return copy_register<4>;
-        case 8: return copy_register<8>;
-        default: return copy_register<16>;
-    }
-}
 
 // Handles dst = src where src's unit stride runs along another axis than dst's; false otherwise.
 bool transfer_transposed(const Array& dst, const Array& src) {
@@ -416,20 +146,43 @@ void elementwise(Op op, DType compute, std::span<const Operand> operands, const 
     ElementwiseFn kernel = kernels().elementwise[index(op)][index(compute)];
     if (!kernel) raise(ErrorKind::Runtime, "%s: no kernel for dtype %s", info(op).name, name(compute));
     if (run_contiguous(kernel, op, compute, operands, out)) return;
-    DType registers[kMaxOperands];
-    for (size_t k = 0; k < operands.size(); ++k) registers[k] = register_dtype(op, static_cast<int>(k), compute);
-    DType result = result_dtype(info(op).result, compute);
-    TileMachine(kernel, result, operands, registers, out).run(element_cost(op));
+    // One instruction; the vectors keep their memory from call to call.
+    thread_local Program program;
+    Instruction code;
+    code.op = op;
+    code.dtype = compute;
+    code.result = result_dtype(info(op).result, compute);
+    code.arity = info(op).arity;
+    program.inputs.clear();
+    program.constants.clear();
+    Array inputs[3];
+    Constant constants[3];
+    for (size_t k = 0; k < operands.size(); ++k) {
+        DType reg = register_dtype(op, static_cast<int>(k), compute);
+        bool array = operands[k].array;
+        std::vector<DType>& list = array ? program.inputs : program.constants;
+        code.source[k] = {array ? Value::From::Input : Value::From::Constant, static_cast<uint8_t>(list.size())};
+        if (array) {
+            inputs[list.size()] = *operands[k].array;
+        } else {
+            std::memcpy(constants[list.size()].bytes, operands[k].scalar, 16);
+        }
+        list.push_back(reg);
+    }
+    program.code.assign(1, code);
+    program.outputs.assign(1, {{Value::From::Result, 0}, code.result});
+    program.finish();
+    run({&program, {inputs, program.inputs.size()}, {constants, program.constants.size()}, {&out, 1}});
 }
 
 void transfer(const Array& dst, const Array& src) {
     if (dst.size() == 0) return;
     if (transfer_transposed(dst, src)) return;
-    // Converted at the narrower end, so that registers move the fewest bytes.
-    DType reg = dst.dtype;
-    Operand operand;
-    operand.array = &src;
-    TileMachine(copy_kernel(reg), reg, {&operand, 1}, &reg, dst).run(1);
+    thread_local Program program;
+    program.inputs.assign(1, dst.dtype);
+    program.outputs.assign(1, {{Value::From::Input, 0}, dst.dtype});
+    program.finish();
+    run({&program, {&src, 1}, {}, {&dst, 1}});
 }
 
 }  // namespace asc::cpu

@@ -176,99 +176,115 @@ struct Plan {
     }
 };
 
-// Sums of blocks of kDotBlock, combined pairwise: a fixed tree for each length.
-class DotTree {
+// out[j] = sum over i of x[i] * b(i, j) for one vector and one matrix after another: every
+// element is a tree over blocks of kDotBlock, whose shape depends on k alone.
+class VectorProducts {
 public:
-    DotTree(const GemmKernels& kernels, const DotProduct& p)
-        : kernels_(kernels), p_(p), size_(itemsize(p.dtype)) {}
-
-    // Bytes of scratch: gathered operands and the open branches of the tree.
-    int64_t scratch_bytes() const { return 2 * kDotBlock * size_ + 64 * kernels_.acc_bytes; }
-
-    // *acc = the sum over blocks [first, last) of one row.
-    void sum(void* acc, const void* x, const void* y, int64_t first, int64_t last,
-             void* scratch) const {
-        void* open = at(scratch, 2 * kDotBlock * size_);
-        int64_t depth = 0;
-        for (int64_t block = first; block < last; ++block) {
-            const int64_t k = block * kDotBlock, n = std::min(kDotBlock, p_.k - k);
-            kernels_.dot(slot(open, depth++), adjacent(x, k, n, p_.x_stride, scratch),
-                         adjacent(y, k, n, p_.y_stride, at(scratch, kDotBlock * size_)), n,
-                         p_.conj);
-            for (int64_t done = block - first + 1; done % 2 == 0; done /= 2, --depth)
-                kernels_.add(slot(open, depth - 2), slot(open, depth - 1), 1);
-        }
-        for (; depth > 1; --depth) kernels_.add(slot(open, depth - 2), slot(open, depth - 1), 1);
-        std::memcpy(acc, open, static_cast<size_t>(kernels_.acc_bytes));
+    VectorProducts(const DotProduct& p, const GemmOperand& b, int64_t n)
+        : kernels_(cpu::kernels().gemm[index(p.dtype)]),
+          p_(p),
+          b_(b),
+          n_(n),
+          size_(itemsize(p.dtype)),
+          width_(std::min(n, kDotColumns)),
+          blocks_(ceil_div(p.k, kDotBlock)),
+          levels_(2) {
+        for (int64_t left = blocks_; left > 1; left = (left + 1) / 2) ++levels_;
     }
 
-    void finish(void* dst, const void* acc) const {
-        if (kernels_.round)
-            kernels_.round(dst, acc, 1);
-        else
-            std::memcpy(dst, acc, static_cast<size_t>(size_));
+    void run(const Parallel& par) const {
+        const int64_t groups = ceil_div(n_, width_), branches = ceil_div(blocks_, kDotBranch);
+        if (branches > 1 && p_.batch * groups < 4 * par.threads) return run_branches(par, groups, branches);
+        const int64_t step = std::max<int64_t>(1, kTaskWork / 8 / (p_.k * width_));
+        const int64_t items = p_.batch * groups;
+        Slots slots(par, ceil_div(items, step), scratch_bytes());
+        slots.spread([&](int64_t task, void* scratch) {
+            for (int64_t i = task * step; i < std::min(items, (task + 1) * step); ++i) {
+                const int64_t matrix = i / groups, j = i % groups * width_;
+                finish(matrix, j, columns(j), sum(matrix, j, 0, blocks_, scratch));
+            }
+        });
     }
 
 private:
-    void* slot(void* open, int64_t i) const { return at(open, i * kernels_.acc_bytes); }
+    // Columns of one task, and blocks of one when long sums are split: a whole branch of the tree.
+    static constexpr int64_t kDotColumns = 256, kDotBranch = 16;
 
-    const void* adjacent(const void* x, int64_t k, int64_t n, int64_t stride, void* buffer) const {
-        const void* from = at(x, k * stride * size_);
-        if (stride == 1) return from;
-        cpu::kernels().gather[width_index(p_.dtype)](buffer, from, n, stride);
+    // Gathered x, then the open branches of the tree.
+    int64_t scratch_bytes() const { return x_bytes() + levels_ * width_ * kernels_.acc_bytes; }
+    int64_t x_bytes() const { return round_up(kDotBlock * size_, 64); }
+    int64_t columns(int64_t j) const { return std::min(width_, n_ - j); }
+
+    void run_branches(const Parallel& par, int64_t groups, int64_t branches) const {
+        const int64_t row = n_ * kernels_.acc_bytes;
+        Buffer sums(branches * row);
+        Slots slots(par, groups * branches, scratch_bytes());
+        for (int64_t matrix = 0; matrix < p_.batch; ++matrix) {
+            slots.spread([&](int64_t task, void* scratch) {
+                const int64_t branch = task / groups, j = task % groups * width_;
+                const int64_t first = branch * kDotBranch;
+                const void* acc =
+                    sum(matrix, j, first, std::min(blocks_, first + kDotBranch), scratch);
+                std::memcpy(at(sums.data(), branch * row + j * kernels_.acc_bytes), acc,
+                            static_cast<size_t>(columns(j) * kernels_.acc_bytes));
+            });
+            // The upper levels of the same tree.
+            for (int64_t stride = 1; stride < branches; stride *= 2)
+                for (int64_t i = 0; i + stride < branches; i += 2 * stride)
+                    kernels_.add(at(sums.data(), i * row), at(sums.data(), (i + stride) * row), n_);
+            finish(matrix, 0, n_, sums.data());
+        }
+    }
+
+    // The sums over blocks [first, last) of columns from j on; they lie in the scratch.
+    const void* sum(int64_t matrix, int64_t j, int64_t first, int64_t last, void* scratch) const {
+        const void* x = at(p_.x, p_.x_offsets ? p_.x_offsets[matrix] * size_ : 0);
+        const void* b = at(b_.data, ((p_.y_offsets ? p_.y_offsets[matrix] : 0) + j * b_.col_stride) * size_);
+        const int64_t cols = columns(j);
+        const auto open = [&](int64_t i) {
+            return at(scratch, x_bytes() + i * width_ * kernels_.acc_bytes);
+        };
+        int64_t depth = 0;
+        for (int64_t block = first; block < last; ++block) {
+            const int64_t k = block * kDotBlock, count = std::min(kDotBlock, p_.k - k);
+            const GemmOperand part{at(b, k * b_.row_stride * size_), b_.row_stride, b_.col_stride};
+            kernels_.dots(open(depth++), adjacent(at(x, k * p_.x_stride * size_), count, scratch), part,
+                          count, cols, p_.conj);
+            for (int64_t done = block - first + 1; done % 2 == 0; done /= 2, --depth)
+                kernels_.add(open(depth - 2), open(depth - 1), cols);
+        }
+        for (; depth > 1; --depth) kernels_.add(open(depth - 2), open(depth - 1), cols);
+        return open(0);
+    }
+
+    const void* adjacent(const void* x, int64_t count, void* buffer) const {
+        if (p_.x_stride == 1) return x;
+        cpu::kernels().gather[width_index(p_.dtype)](buffer, x, count, p_.x_stride);
         return buffer;
+    }
+
+    void finish(int64_t matrix, int64_t j, int64_t cols, const void* acc) const {
+        void* out = at(p_.out, (matrix * n_ + j) * size_);
+        if (kernels_.round)
+            kernels_.round(out, acc, cols);
+        else
+            std::memcpy(out, acc, static_cast<size_t>(cols * size_));
     }
 
     const GemmKernels& kernels_;
     const DotProduct& p_;
-    int64_t size_;
+    GemmOperand b_;
+    int64_t n_, size_, width_, blocks_, levels_;
 };
-
-// Blocks of one task of a long dot product: a whole branch of the tree.
-constexpr int64_t kDotTaskBlocks = 16;
 
 }  // namespace
 
 void dot(const DotProduct& p, const Parallel& par) {
-    const GemmKernels& k = kernels().gemm[index(p.dtype)];
-    const int64_t size = itemsize(p.dtype);
     if (p.k == 0) {
-        std::memset(p.out, 0, static_cast<size_t>(p.batch * size));
+        std::memset(p.out, 0, static_cast<size_t>(p.batch * itemsize(p.dtype)));
         return;
     }
-    const DotTree tree(k, p);
-    const auto x = [&](int64_t i) { return at(p.x, p.x_offsets ? p.x_offsets[i] * size : 0); };
-    const auto y = [&](int64_t i) { return at(p.y, p.y_offsets ? p.y_offsets[i] * size : 0); };
-    const int64_t blocks = ceil_div(p.k, kDotBlock), branches = ceil_div(blocks, kDotTaskBlocks);
-    // Row by row on one task where there are rows enough; else each row is split.
-    const bool by_rows = branches == 1 || p.batch >= 4 * par.threads;
-    const int64_t step = by_rows ? std::max<int64_t>(1, kTaskWork / 8 / p.k) : 1;
-    const int64_t tasks = by_rows ? ceil_div(p.batch, step) : branches;
-    Slots slots(par, tasks, tree.scratch_bytes() + k.acc_bytes);
-    if (by_rows) {
-        slots.spread([&](int64_t task, void* scratch) {
-            void* acc = at(scratch, tree.scratch_bytes());
-            for (int64_t i = task * step; i < std::min(p.batch, (task + 1) * step); ++i) {
-                tree.sum(acc, x(i), y(i), 0, blocks, scratch);
-                tree.finish(at(p.out, i * size), acc);
-            }
-        });
-        return;
-    }
-    Buffer sums(branches * k.acc_bytes);
-    for (int64_t i = 0; i < p.batch; ++i) {
-        slots.spread([&](int64_t task, void* scratch) {
-            const int64_t first = task * kDotTaskBlocks;
-            tree.sum(at(sums.data(), task * k.acc_bytes), x(i), y(i), first,
-                     std::min(blocks, first + kDotTaskBlocks), scratch);
-        });
-        // The upper levels of the same tree: branches 2 * j and 2 * j + 1, level by level.
-        for (int64_t stride = 1; stride < branches; stride *= 2)
-            for (int64_t j = 0; j + stride < branches; j += 2 * stride)
-                k.add(at(sums.data(), j * k.acc_bytes), at(sums.data(), (j + stride) * k.acc_bytes),
-                      1);
-        tree.finish(at(p.out, i * size), sums.data());
-    }
+    VectorProducts(p, {p.y, p.y_stride, 1}, 1).run(par);
 }
 
 void multiply(const Product& p, const Parallel& par) {
@@ -278,19 +294,15 @@ void multiply(const Product& p, const Parallel& par) {
         std::memset(p.c, 0, static_cast<size_t>(p.batch * p.m * p.n * size));
         return;
     }
-    if (p.m == 1 && p.n == 1) {
-        const DotProduct row{p.dtype, p.k,   p.a.data, p.b.data,    p.a.col_stride, p.b.row_stride,
-                             p.c,     false, p.batch,  p.a_offsets, p.b_offsets};
-        return dot(row, par);
-    }
-    if (p.n == 1) {
-        // The long side of the result becomes the side of the vectors.
-        Product turned = p;
-        std::swap(turned.m, turned.n);
-        turned.a = {p.b.data, p.b.col_stride, p.b.row_stride};
-        turned.b = {p.a.data, p.a.col_stride, p.a.row_stride};
-        std::swap(turned.a_offsets, turned.b_offsets);
-        return multiply(turned, par);
+    if (p.m == 1 || p.n == 1) {
+        // A column is the transpose of a row: the vector comes first.
+        const bool row = p.m == 1;
+        const GemmOperand& x = row ? p.a : p.b;
+        const DotProduct products{p.dtype, p.k,   x.data,  nullptr, row ? x.col_stride : x.row_stride,
+                                  0,       p.c,   false,   p.batch, row ? p.a_offsets : p.b_offsets,
+                                  row ? p.b_offsets : p.a_offsets};
+        const GemmOperand turned{p.a.data, p.a.col_stride, p.a.row_stride};
+        return VectorProducts(products, row ? p.b : turned, row ? p.n : p.m).run(par);
     }
     const Plan plan{kernels().gemm[index(p.dtype)], p, par, size};
     // In floating point: the product of three sizes may not fit an integer.

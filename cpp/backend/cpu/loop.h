@@ -4,10 +4,9 @@
 #include <span>
 
 #include "core/array.h"
+#include "graph/program.h"
 
 namespace asc::cpu {
-
-inline constexpr int kMaxOperands = 4;
 
 struct Loop {
     int ndim = 0;  // at least 1

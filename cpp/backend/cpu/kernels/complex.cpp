@@ -88,7 +88,8 @@ void map_unary(void* dst, const void* const* src, int64_t n, unsigned scalars) {
         store_tile(out + at, y, m);
         if (rare == 0) continue;
         for (int i = 0; i < m; ++i)
-            if (!F::template in_domain<V>(x.re[i], x.im[i])) store(out[at + i], F::slow(x.re[i], x.im[i]));
+            if (!F::template in_domain<V>(x.re[i], x.im[i]))
+                store(out[at + i], F::slow(x.re[i], x.im[i]));
     }
     if (scalars & 1) fill_rest<R, T>(out, n);
 }
@@ -137,12 +138,12 @@ void square(void* dst, const void* const* src, int64_t n, unsigned scalars) {
         ASC_VECTOR_LOOP
         for (int64_t i = 0; i < n; ++i) {
             const T a = in[i].re, b = in[i].im;
-            out[i] = {a * a - b * b, a * b + b * a};
+            out[i] = {a * a + -b * b, a * b + b * a};
         }
         return;
     }
     const T a = in->re, b = in->im;
-    for (int64_t i = 0; i < n; ++i) out[i] = {a * a - b * b, a * b + b * a};
+    for (int64_t i = 0; i < n; ++i) out[i] = {a * a + -b * b, a * b + b * a};
 }
 
 // ---- binary --------------------------------------------------------------------------------
@@ -167,25 +168,32 @@ inline void map_binary(void* dst, const void* const* src, int64_t n, unsigned sc
     const auto* x = static_cast<const Complex<T>*>(src[0]);
     const auto* y = static_cast<const Complex<T>*>(src[1]);
     switch (scalars & 3) {
-        case 0: return binary_loop<T, false, false>(out, x, y, n, f);
-        case 1: return binary_loop<T, true, false>(out, x, y, n, f);
-        case 2: return binary_loop<T, false, true>(out, x, y, n, f);
-        default: return binary_loop<T, true, true>(out, x, y, n, f);
+        case 0:
+            return binary_loop<T, false, false>(out, x, y, n, f);
+        case 1:
+            return binary_loop<T, true, false>(out, x, y, n, f);
+        case 2:
+            return binary_loop<T, false, true>(out, x, y, n, f);
+        default:
+            return binary_loop<T, true, true>(out, x, y, n, f);
     }
 }
 template <class T>
 void add(void* dst, const void* const* src, int64_t n, unsigned scalars) {
-    map_binary<T>(dst, src, n, scalars, [](T a, T b, T c, T d) { return Complex<T>{a + c, b + d}; });
+    map_binary<T>(dst, src, n, scalars,
+                  [](T a, T b, T c, T d) { return Complex<T>{a + c, b + d}; });
 }
 template <class T>
 void subtract(void* dst, const void* const* src, int64_t n, unsigned scalars) {
-    map_binary<T>(dst, src, n, scalars, [](T a, T b, T c, T d) { return Complex<T>{a - c, b - d}; });
+    map_binary<T>(dst, src, n, scalars,
+                  [](T a, T b, T c, T d) { return Complex<T>{a - c, b - d}; });
 }
-// The textbook formula, as the standard asks.
+// The textbook formula, as the standard asks. Written with sums only: GCC turns a difference beside
+// a sum into vfmaddsub even with -ffp-contract=off, and then z * conj(z) is no longer real.
 template <class T>
 void multiply(void* dst, const void* const* src, int64_t n, unsigned scalars) {
     map_binary<T>(dst, src, n, scalars,
-                  [](T a, T b, T c, T d) { return Complex<T>{a * c - b * d, a * d + b * c}; });
+                  [](T a, T b, T c, T d) { return Complex<T>{a * c + -b * d, a * d + b * c}; });
 }
 
 template <class T>
@@ -231,40 +239,63 @@ inline void square_tile(WideTile& r, int count) {
     for (int i = 0; i < count; ++i) r.set(i, mul(r.get(i), r.get(i)));
 }
 inline void multiply_tile(WideTile& r, const Tile& x, int count) {
-    for (int i = 0; i < count; ++i) r.set(i, mul(r.get(i), WideComplex{{x.re[i], 0}, {x.im[i], 0}}));
+    for (int i = 0; i < count; ++i)
+        r.set(i, mul(r.get(i), WideComplex{{x.re[i], 0}, {x.im[i], 0}}));
 }
 inline void invert_tile(WideTile& r, int count) {
     for (int i = 0; i < count; ++i) r.set(i, inverse(r.get(i)));
 }
 
-// z**n, n != 0, for one n of all elements.
+// A tile times 2**-e, e the exponents of its larger parts, with 2**(n e) and whether that and
+// all between stay within range.
+struct Normalised {
+    Tile z;
+    double back[kTile];
+    int64_t rare[kTile], any;
+};
+inline void normalise_tile(Normalised& s, int count, int n) {
+    const int steps = 400 / (n < 0 ? -n : n);
+    const double high = pow2(steps), low = pow2(-steps);
+    s.any = 0;
+    for (int i = 0; i < count; ++i) {
+        const double a = s.z.re[i], b = s.z.im[i], size = larger_part(a, b);
+        s.rare[i] = (size >= low) & (size <= high) & !is_nan(a) & !is_nan(b) ? 0 : 1;
+        s.any |= s.rare[i];
+        const int64_t e = static_cast<int64_t>(to_bits(size) >> 52) - 1023;
+        const double down = pow2(-e);
+        s.z.re[i] = a * down;
+        s.z.im[i] = b * down;
+        s.back[i] = pow2(n * e);
+    }
+}
+
+// z**n, n != 0, for one n of all elements, with the bits of Pow::slow.
 template <class T>
 void integer_power(Complex<T>* out, const Complex<T>* base, int64_t n, int exponent) {
     const unsigned times = exponent < 0 ? -exponent : exponent;
-    const double high = pow2(400 / static_cast<int>(times)), low = 1 / high;
-    Tile x, y;
+    Normalised x;
     WideTile r;
+    Tile y;
     for (int64_t at = 0; at < n; at += kTile) {
-        const int64_t m = n - at < kTile ? n - at : kTile;
-        load_tile(x, base + at, m);
+        const int64_t m = min_of(n - at, kTile);
+        load_tile(x.z, base + at, m);
+        load_tile(y, base + at, m);
         const int count = padded(m);
-        for (int i = 0; i < count; ++i) r.set(i, {{x.re[i], 0}, {x.im[i], 0}});
+        normalise_tile(x, count, exponent);
+        for (int i = 0; i < count; ++i) r.set(i, {{x.z.re[i], 0}, {x.z.im[i], 0}});
         for (int bit = 30 - __builtin_clz(times); bit >= 0; --bit) {
             square_tile(r, count);
-            if (times >> bit & 1) multiply_tile(r, x, count);
+            if (times >> bit & 1) multiply_tile(r, x.z, count);
         }
         if (exponent < 0) invert_tile(r, count);
-        for (int i = 0; i < count; ++i) put(y, i, {r.re[i] + r.re_lo[i], r.im[i] + r.im_lo[i]});
-        int64_t any = 0, rare[kTile];
-        for (int i = 0; i < count; ++i) {
-            const double size = larger_part(x.re[i], x.im[i]);
-            rare[i] = (size >= low) & (size <= high) & !is_nan(x.re[i]) & !is_nan(x.im[i]) ? 0 : 1;
-            any |= rare[i];
+        for (int i = 0; i < m; ++i) {
+            r.re[i] = (r.re[i] + r.re_lo[i]) * x.back[i];
+            r.im[i] = (r.im[i] + r.im_lo[i]) * x.back[i];
         }
-        store_tile(out + at, y, m);
-        if (any == 0) continue;
+        for (int i = 0; i < m; ++i) store(out[at + i], {r.re[i], r.im[i]});
+        if (x.any == 0) continue;
         for (int i = 0; i < m; ++i)
-            if (rare[i]) store(out[at + i], Pow::slow(x.re[i], x.im[i], exponent, 0));
+            if (x.rare[i]) store(out[at + i], Pow::slow(y.re[i], y.im[i], exponent, 0));
     }
 }
 
@@ -386,7 +417,8 @@ void equal(void* dst, const void* const* src, int64_t n, unsigned scalars) {
 
 // The bits of dst[i] are those of x[i * s1] or y[i * s2], `kWords` words an element.
 template <int kWords, int64_t s1, int64_t s2>
-inline void where_loop(Word* dst, const uint64_t* bits, int64_t s0, const Word* x, const Word* y, int64_t n) {
+inline void where_loop(Word* dst, const uint64_t* bits, int64_t s0, const Word* x, const Word* y,
+                       int64_t n) {
     for (int64_t at = 0; at < n; at += 64) {
         const int64_t m = min_of(n - at, 64);
         const uint64_t w = bits[at / 64 * s0];
@@ -409,10 +441,14 @@ void where(void* dst, const void* const* src, int64_t n, unsigned scalars) {
     const auto* y = static_cast<const Word*>(src[2]);
     const int64_t s0 = scalars & 1 ? 0 : 1;
     switch (scalars >> 1 & 3) {
-        case 0: return where_loop<kWords, 1, 1>(out, bits, s0, x, y, n);
-        case 1: return where_loop<kWords, 0, 1>(out, bits, s0, x, y, n);
-        case 2: return where_loop<kWords, 1, 0>(out, bits, s0, x, y, n);
-        default: return where_loop<kWords, 0, 0>(out, bits, s0, x, y, n);
+        case 0:
+            return where_loop<kWords, 1, 1>(out, bits, s0, x, y, n);
+        case 1:
+            return where_loop<kWords, 0, 1>(out, bits, s0, x, y, n);
+        case 2:
+            return where_loop<kWords, 1, 0>(out, bits, s0, x, y, n);
+        default:
+            return where_loop<kWords, 0, 0>(out, bits, s0, x, y, n);
     }
 }
 
@@ -420,7 +456,9 @@ void where(void* dst, const void* const* src, int64_t n, unsigned scalars) {
 
 template <class T>
 void fill(KernelTable& t, DType d) {
-    const auto set = [&](Op op, ElementwiseFn f) { t.elementwise[static_cast<int>(op)][static_cast<int>(d)] = f; };
+    const auto set = [&](Op op, ElementwiseFn f) {
+        t.elementwise[static_cast<int>(op)][static_cast<int>(d)] = f;
+    };
     using C = Complex<T>;
     set(Op::Abs, map_unary<Abs, T, T>);
     set(Op::Acos, map_unary<Acos, T, C>);

@@ -38,7 +38,6 @@ ASC_INLINE double from_bits(uint64_t x) { return __builtin_bit_cast(double, x); 
 ASC_INLINE double abs_of(double x) { return __builtin_fabs(x); }
 ASC_INLINE double with_sign(double x, double s) { return __builtin_copysign(x, s); }
 ASC_INLINE double greater(double a, double b) { return a > b ? a : b; }
-ASC_INLINE double lesser(double a, double b) { return a > b ? b : a; }
 ASC_INLINE bool is_nan(double x) { return x != x; }
 ASC_INLINE bool is_inf(double x) { return abs_of(x) == kInf; }
 ASC_INLINE bool is_finite(double x) { return abs_of(x) < kInf; }
@@ -172,7 +171,9 @@ ASC_INLINE V product_of(double a, double b) {
 ASC_INLINE double scale(double v, double p) { return v * p; }
 ASC_INLINE Wide scale(Wide v, double p) { return {v.hi * p, v.lo * p}; }
 // v with its sign flipped where the top bit of `mask` is set.
-ASC_INLINE double flip(double v, uint64_t mask) { return from_bits(to_bits(v) ^ (mask & (1ull << 63))); }
+ASC_INLINE double flip(double v, uint64_t mask) {
+    return from_bits(to_bits(v) ^ (mask & (1ull << 63)));
+}
 ASC_INLINE Wide flip(Wide v, uint64_t mask) { return {flip(v.hi, mask), flip(v.lo, mask)}; }
 ASC_INLINE double magnitude(double v) { return abs_of(v); }
 ASC_INLINE Wide magnitude(Wide v) { return flip(v, to_bits(v.hi)); }
@@ -191,9 +192,10 @@ struct ExpParts {
     Rounded k;
 };
 
-constexpr double kLn2Hi = 0x1.62e42fefa2000p-1;   // 40 bits: products with k are exact
+constexpr double kLn2Hi = 0x1.62e42fefa2000p-1;    // 40 bits: products with k are exact
 constexpr double kLn2Mid = 0x1.9ef35793c6000p-41;  // 40 bits
 constexpr double kLn2Lo = 0x1.673007e5ed5e8p-81;
+constexpr Wide kLn2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
 
 // |a| < 5000.
 template <class V>
@@ -207,16 +209,17 @@ ASC_INLINE ExpParts<V> exp_parts(double a) {
         const double s =
             horner(z, 0x1.5555555555555p-3, 0x1.1111111111111p-7, 0x1.a01a01a0195e6p-13,
                    0x1.71de3a5af94e9p-19, 0x1.ae642ad2afd38p-26, 0x1.61c2c1ba3877dp-33);
-        const double c = horner(z, 0x1.0p-1, 0x1.5555555555555p-5, 0x1.6c16c16c16c18p-10,
-                                0x1.a01a01a0191d2p-16, 0x1.27e4fb7cbe08bp-22, 0x1.1eed6fdc1593bp-29,
-                                0x1.945010c2120e3p-37);
+        const double c =
+            horner(z, 0x1.0p-1, 0x1.5555555555555p-5, 0x1.6c16c16c16c18p-10, 0x1.a01a01a0191d2p-16,
+                   0x1.27e4fb7cbe08bp-22, 0x1.1eed6fdc1593bp-29, 0x1.945010c2120e3p-37);
         return {quick_two_sum(x, mad(x * z, s, r.lo)), quick_two_sum(z * c, x * r.lo), k};
     } else {
         const double x = t - k.value * (kLn2Mid + kLn2Lo), z = x * x;
         const double s = horner(z, 0x1.5555555554f1dp-3, 0x1.1111111768fe9p-7,
                                 0x1.a019c0eb54207p-13, 0x1.72b16531008bdp-19);
-        const double c = horner(z, 0x1.0000000000001p-1, 0x1.5555555553b6cp-5,
-                                0x1.6c16c1794e1dcp-10, 0x1.a019b621f9d08p-16, 0x1.2894f52583578p-22);
+        const double c =
+            horner(z, 0x1.0000000000001p-1, 0x1.5555555553b6cp-5, 0x1.6c16c1794e1dcp-10,
+                   0x1.a019b621f9d08p-16, 0x1.2894f52583578p-22);
         return {mad(x * z, s, x), z * c, k};
     }
 }
@@ -277,12 +280,27 @@ ASC_INLINE Angle<V> reduce_small(double b) {
 }
 
 // 2 / pi in binary, after 64 zero bits.
-constexpr uint64_t kTwoOverPi[] = {
-    0x0,                0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
-    0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41,
-    0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7,
-    0x4f463f669e5fea2d, 0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab,
-    0xf0cfbc209af4361d};
+constexpr uint64_t kTwoOverPi[] = {0x0,
+                                   0xa2f9836e4e441529,
+                                   0xfc2757d1f534ddc0,
+                                   0xdb6295993c439041,
+                                   0xfe5163abdebbc561,
+                                   0xb7246e3a424dd2e0,
+                                   0x06492eea09d1921c,
+                                   0xfe1deb1cb129a73e,
+                                   0xe88235f52ebb4484,
+                                   0xe99c7026b45f7e41,
+                                   0x3991d639835339f4,
+                                   0x9c845f8bbdf9283b,
+                                   0x1ff897ffde05980f,
+                                   0xef2f118b5a0a6d1f,
+                                   0x6d367ecf27cb09b7,
+                                   0x4f463f669e5fea2d,
+                                   0x7527bac7ebe5f17b,
+                                   0x3d0739f78a5292ea,
+                                   0x6bfb5fb11f8d5d08,
+                                   0x56033046fc7b6bab,
+                                   0xf0cfbc209af4361d};
 
 // 64 bits of kTwoOverPi from bit `at`.
 inline uint64_t two_over_pi_bits(int at) {
@@ -339,12 +357,14 @@ ASC_INLINE Circular<V> circular(const Angle<V>& angle) {
     V s, c, vers;
     if constexpr (kIsWide<V>) {
         const double x = angle.r.hi, lo = angle.r.lo, z = x * x;
-        const double ps = horner(z, -0x1.5555555555555p-3, 0x1.1111111111111p-7,
-                                 -0x1.a01a01a01a019p-13, 0x1.71de3a556c2bdp-19, -0x1.ae64567e71537p-26,
-                                 0x1.61245fb2b0af7p-33, -0x1.ae7c50d10c1fdp-41, 0x1.92413fd9b9768p-49);
-        const double pc = horner(z, 0x1.5555555555555p-5, -0x1.6c16c16c16c16p-10,
-                                 0x1.a01a01a019d02p-16, -0x1.27e4fb7711e1dp-22, 0x1.1eed8de9ef73ep-29,
-                                 -0x1.9394b76d1f265p-37, 0x1.ab76cf6e9b365p-45);
+        const double ps =
+            horner(z, -0x1.5555555555555p-3, 0x1.1111111111111p-7, -0x1.a01a01a01a019p-13,
+                   0x1.71de3a556c2bdp-19, -0x1.ae64567e71537p-26, 0x1.61245fb2b0af7p-33,
+                   -0x1.ae7c50d10c1fdp-41, 0x1.92413fd9b9768p-49);
+        const double pc =
+            horner(z, 0x1.5555555555555p-5, -0x1.6c16c16c16c16p-10, 0x1.a01a01a019d02p-16,
+                   -0x1.27e4fb7711e1dp-22, 0x1.1eed8de9ef73ep-29, -0x1.9394b76d1f265p-37,
+                   0x1.ab76cf6e9b365p-45);
         s = quick_two_sum(x, mad(x * z, ps, lo * (1 - 0.5 * z)));
         const Wide h = two_prod(0.5 * x, x);
         vers = quick_two_sum(h.hi, h.lo + (x * lo - z * z * pc));
@@ -396,10 +416,9 @@ ASC_INLINE V log_of(Wide s) {
     if constexpr (kIsWide<V>) {
         const Wide f = two_sum(m - 1, low);
         const double u = f.hi / (2 + f.hi), z = u * u, h = 0.5 * f.hi * f.hi;
-        const double p =
-            horner(z, 0x1.5555555555555p-1, 0x1.9999999999998p-2, 0x1.2492492492a13p-2,
-                   0x1.c71c71c6319d0p-3, 0x1.745d17e2807d9p-3, 0x1.3b13769818319p-3,
-                   0x1.111decb6e1261p-3, 0x1.de9ca17c5a683p-4, 0x1.e7e2e54aef980p-4);
+        const double p = horner(z, 0x1.5555555555555p-1, 0x1.9999999999998p-2, 0x1.2492492492a13p-2,
+                                0x1.c71c71c6319d0p-3, 0x1.745d17e2807d9p-3, 0x1.3b13769818319p-3,
+                                0x1.111decb6e1261p-3, 0x1.de9ca17c5a683p-4, 0x1.e7e2e54aef980p-4);
         // log(1 + f) = f - f**2 / 2 + u (f**2 / 2 + u**2 p); 1 / (1 + f) = (1 - u) / (1 + u).
         const double lo = f.lo * (1 - u) * (1 - u + z) - (h - u * mad(z, p, h));
         const Wide r = two_sum(k * kLn2Hi, f.hi);
@@ -421,18 +440,17 @@ ASC_INLINE V atan_ratio(V n, V m) {
     const double x = high(t), z = x * x;
     const V base = pick(big, make<V>(0x1.921fb54442d18p-1, 0x1.1a62633145c07p-55), make<V>(0));
     if constexpr (kIsWide<V>) {
-        const double p =
-            horner(z, -0x1.5555555555555p-2, 0x1.9999999999996p-3, -0x1.2492492492099p-3,
-                   0x1.c71c71c6dc99ep-4, -0x1.745d17352094dp-4, 0x1.3b13aea08584bp-4,
-                   -0x1.1110ce17fe8c4p-4, 0x1.e1d8d219a7bbdp-5, -0x1.aebc3aae6ea6ep-5,
-                   0x1.82972e612307dp-5, -0x1.50253ac88b1f3p-5, 0x1.f584cc2ef7dbap-6,
-                   -0x1.c73ae7f95c490p-7);
+        const double p = horner(z, -0x1.5555555555555p-2, 0x1.9999999999996p-3,
+                                -0x1.2492492492099p-3, 0x1.c71c71c6dc99ep-4, -0x1.745d17352094dp-4,
+                                0x1.3b13aea08584bp-4, -0x1.1110ce17fe8c4p-4, 0x1.e1d8d219a7bbdp-5,
+                                -0x1.aebc3aae6ea6ep-5, 0x1.82972e612307dp-5, -0x1.50253ac88b1f3p-5,
+                                0x1.f584cc2ef7dbap-6, -0x1.c73ae7f95c490p-7);
         return add(base, Wide{t.hi, mad(x * z, p, t.lo)});
     } else {
         return base + mad(x * z,
-                          horner(z, -0x1.5555555501010p-2, 0x1.9999982174445p-3, -0x1.2491bf4d1afe5p-3,
-                                 0x1.c6f6422e9831dp-4, -0x1.71d067c3a46fbp-4, 0x1.243050d0133a4p-4,
-                                 -0x1.4ae868a2273e1p-5),
+                          horner(z, -0x1.5555555501010p-2, 0x1.9999982174445p-3,
+                                 -0x1.2491bf4d1afe5p-3, 0x1.c6f6422e9831dp-4, -0x1.71d067c3a46fbp-4,
+                                 0x1.243050d0133a4p-4, -0x1.4ae868a2273e1p-5),
                           x);
     }
 }
@@ -488,8 +506,7 @@ ASC_INLINE bool moderate(double a, double b) {
     return (m >= 0x1p-400) & (m <= 0x1p400) & !is_nan(a) & !is_nan(b);
 }
 
-// j z and -j z: the standard defines the circular functions by the hyperbolic ones.
-ASC_INLINE Cd times_j(double a, double b) { return {-b, a}; }
+// -j z: the standard defines the circular functions by the hyperbolic ones of j z.
 ASC_INLINE Cd over_j(Cd z) { return {z.im, -z.re}; }
 
 // ---- exp, expm1 ----------------------------------------------------------------------------
@@ -509,10 +526,12 @@ inline Cd exp_of_special(double a, double b) {
 inline Cd exp_scaled(double a, double b, int shift) {
     const double clamped = a > 4000 ? 4000 : a < -4000 ? -4000 : a;
     const ExpParts<Wide> e = exp_parts<Wide>(clamped);
-    const Wide m = exp_mantissa(e);
     const Circular<Wide> t = circular_any(b);
-    const int k = static_cast<int>(e.k.value) - shift;
-    return {scalbn(product(m, t.cos), k), scalbn(product(m, t.sin), k)};
+    const int k = static_cast<int>(e.k.value) - shift, first = k > 1000   ? 1000
+                                                               : k < -900 ? -900
+                                                                          : k;
+    const Wide m = scale(exp_mantissa(e), pow2(first));
+    return {scalbn(product(m, t.cos), k - first), scalbn(product(m, t.sin), k - first)};
 }
 
 struct Exp {
@@ -523,10 +542,9 @@ struct Exp {
     template <class V>
     ASC_INLINE static Cd fast(double a, double b) {
         const ExpParts<V> e = exp_parts<V>(a);
-        const V m = exp_mantissa(e);
+        const V m = scale(exp_mantissa(e), pow2_of_bits(e.k.bits));
         const Circular<V> t = circular_small<V>(b);
-        const double p = pow2_of_bits(e.k.bits);
-        return {product(m, t.cos) * p, product(m, t.sin) * p};
+        return {product(m, t.cos), product(m, t.sin)};
     }
     static Cd slow(double a, double b) {
         return both_finite(a, b) ? exp_scaled(a, b, 0) : exp_of_special(a, b);
@@ -541,9 +559,9 @@ struct Expm1 {
     template <class V>
     ASC_INLINE static Cd of(double a, const Circular<V>& t) {
         const ExpParts<V> e = exp_parts<V>(a);
-        const double p = pow2_of_bits(e.k.bits);
+        const V m = scale(exp_mantissa(e), pow2_of_bits(e.k.bits));
         const V re = add(mul(expm1_of(e), t.cos), neg(t.versine));
-        return {value(re) + 0.0, product(exp_mantissa(e), t.sin) * p};  // the standard wants +0 for -0
+        return {value(re) + 0.0, product(m, t.sin)};  // the standard wants +0 for -0
     }
     template <class V>
     ASC_INLINE static Cd fast(double a, double b) {
@@ -652,7 +670,7 @@ struct Tanh {
     }
 };
 
-// f(z) = -j F(j z) or f(z) = F(j z).
+// f(z) = -j F(j z).
 template <class F>
 struct Rotated {
     template <class V>
@@ -714,11 +732,10 @@ struct Log {
     static Cd slow(double a, double b) {
         if (is_inf(a) || is_inf(b)) return {kInf, atan2(b, a) * Base::hi};
         if (is_nan(a) || is_nan(b)) return {kNan, kNan};
-        const Wide i = a == 0 && b == 0 ? make<Wide>(atan2(b, a)) : Wide{0, 0};
-        if (a == 0 && b == 0) return {-kInf, with_sign(in_base(i), b)};
+        if (a == 0 && b == 0) return {-kInf, atan2(b, a) * Base::hi};
         const Scaled z = normalise(a, b);
         Wide r = scale(log_of<Wide>(sum_of_squares(z.a, z.b)), 0.5);
-        r = add(r, mul(make<Wide>(z.e), Wide{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56}));
+        r = add(r, mul(make<Wide>(z.e), kLn2));
         return {in_base(r), with_sign(in_base(atan2_of(make<Wide>(z.b), make<Wide>(z.a))), b)};
     }
 };
@@ -795,7 +812,7 @@ ASC_INLINE Root<V> root_of(V x, double y) {
     const V h = root(add(mul(x, x), product_of<V>(y, y)));
     const V diagonal = make<V>(0.5 * y);  // x == 0: y**2 may vanish although y does not
     const V t = root(pick(high(x) == 0, diagonal, scale(add(ax, h), 0.5)));
-    const V u = pick(high(x) == 0, t, div(make<V>(0.5 * y), t));
+    const V u = pick(high(x) == 0, t, div(make<V>(y), scale(t, 2)));
     const bool right = high(x) >= 0;
     return {pick(right, t, u), pick(right, u, t)};
 }
@@ -825,7 +842,7 @@ struct Sqrt {
         const Cd w = {scalbn(r.re, k), scalbn(r.im, k)};
         // A part of b lost by the scaling is the smaller part of the root.
         if (abs_of(b) > 0x1p-200 * abs_of(a)) return w;
-        return a > 0 ? Cd{w.re, 0.5 * b / w.re} : Cd{0.5 * abs_of(b) / abs_of(w.im), w.im};
+        return a > 0 ? Cd{w.re, b / (2 * w.re)} : Cd{abs_of(b) / (2 * abs_of(w.im)), w.im};
     }
 };
 
@@ -868,7 +885,7 @@ ASC_INLINE bool arc_in_domain(double a, double b) {
     return m >= 0x1p-30 && m <= 0x1p200 && !is_nan(a) && !is_nan(b) &&
            (abs_of(a) != 1 || b == 0 || abs_of(b) >= 0x1p-900);
 }
-inline double log_twice(double a, double b) { return Log<BaseE>::slow(a, b).re + 0x1.62e42fefa39efp-1; }
+inline double log_twice(double a, double b) { return Log<BaseE>::slow(a, b).re + kLn2.hi; }
 
 struct Acos {
     template <class V>
@@ -884,11 +901,11 @@ struct Acos {
         if (is_inf(a) || is_inf(b)) return {atan2(abs_of(b), a), with_sign(kInf, -b)};
         if (is_nan(a) || is_nan(b)) return {a == 0 ? kHalfPi : kNan, kNan};
         if (larger_part(a, b) < 1) return {value(add(half_pi<Wide>(), Wide{-a, 0})), -b};
-        if (abs_of(a) == 1) return near_one(a, b);
+        if (abs_of(a) == 1 && abs_of(b) < 1) return at_one(a, b);
         return {atan2(abs_of(b), a), with_sign(log_twice(a, b), -b)};
     }
     // acos(1 + j b) = sqrt(b) (1 - j) for tiny b.
-    static Cd near_one(double a, double b) {
+    static Cd at_one(double a, double b) {
         const double r = __builtin_sqrt(abs_of(b));
         return {a > 0 ? r : kPi - r, with_sign(r, -b)};
     }
@@ -925,7 +942,8 @@ struct Asinh {
         }
         if (is_nan(a) || is_nan(b)) return {kNan, b == 0 ? b : kNan};
         if (larger_part(a, b) < 1) return {a, b};
-        if (abs_of(b) == 1) {  // asinh(j + a) = sqrt(a) (1 - j) + j pi / 2 for tiny a
+        if (abs_of(b) == 1 &&
+            abs_of(a) < 1) {  // asinh(j + a) = sqrt(a) (1 - j) + j pi / 2 for tiny a
             const double r = __builtin_sqrt(abs_of(a));
             return {with_sign(r, a), with_sign(kHalfPi - r, b)};
         }
@@ -960,7 +978,8 @@ struct Atanh {
         }
         if (b == 0) return {with_sign(kInf, a), b};
         // a = 1 and a tiny b: log(2 / b) / 2.
-        return {with_sign(0.5 * log_twice(0, 1 / abs_of(b)), a), with_sign(0.25 * kPi, b)};
+        return {with_sign(0.5 * (kLn2.hi - Log<BaseE>::slow(0, b).re), a),
+                with_sign(0.25 * kPi, b)};
     }
 };
 using Atan = Rotated<Atanh>;
@@ -971,7 +990,8 @@ struct Divide {
     template <class V>
     ASC_INLINE static bool in_domain(double a, double b, double c, double d) {
         const double m = larger_part(a, b);
-        return moderate(c, d) && m <= 0x1p400 && (m >= 0x1p-400 || m == 0) && !is_nan(a) && !is_nan(b);
+        return moderate(c, d) && m <= 0x1p400 && (m >= 0x1p-400 || m == 0) && !is_nan(a) &&
+               !is_nan(b);
     }
     template <class V>
     ASC_INLINE static double part(double a, double c, double b, double d, V square) {
@@ -1116,8 +1136,7 @@ ASC_INLINE NearOne near_one(double a, double b) {
 }
 
 ASC_INLINE WideComplex log_from(WideComplex l, double e) {
-    const Wide ln2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
-    return {add(mul(Wide{e, 0}, ln2), l.re), l.im};
+    return {add(mul(Wide{e, 0}, kLn2), l.re), l.im};
 }
 // log(z) to 2**-56.
 ASC_INLINE WideComplex log_plain(double a, double b) {
@@ -1170,8 +1189,8 @@ struct Pow {
         const Circular<V> t = circular_small<V>(p.im.hi);
         const V low = make<V>(p.im.lo);
         const V cos = add(t.cos, neg(mul(t.sin, low))), sin = add(t.sin, mul(t.cos, low));
-        const double up = pow2_of_bits(e.k.bits);
-        return {{product(m, cos) * up, product(m, sin) * up}, ok};
+        const V scaled = scale(m, pow2_of_bits(e.k.bits));
+        return {{product(scaled, cos), product(scaled, sin)}, ok};
     }
 
     // z**n, n != 0, by repeated squaring.
@@ -1194,7 +1213,8 @@ struct Pow {
     static Cd slow(double a, double b, double c, double d) {
         if (c == 0 && d == 0) return {1, 0};
         if (is_nan(a) || is_nan(b) || is_nan(c) || is_nan(d)) return {kNan, kNan};
-        if (!both_finite(a, b) || !both_finite(c, d) || (a == 0 && b == 0)) return special(a, b, c, d);
+        if (!both_finite(a, b) || !both_finite(c, d) || (a == 0 && b == 0))
+            return special(a, b, c, d);
         const Scaled z = normalise(a, b);
         if (is_integer(c, d)) {
             const int n = static_cast<int>(c);

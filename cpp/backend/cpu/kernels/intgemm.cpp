@@ -395,61 +395,165 @@ struct Gemm {
         for (int64_t i = 0; i < n; ++i) d[i] = Narrow<Mem, Acc>::from(a[i]);
     }
 
-    // Product i belongs to lane i % kReduceLanes; lanes are combined pairwise.
-    static Acc fold(Acc* lanes) {
+    // Adds lanes pairwise: lane l and lane l + h for h = 16, 8, ...; lanes beyond `used` do not
+    // exist. A lane is `width` sums side by side, `stride` apart.
+    static void fold(Acc* lanes, int64_t stride, int64_t width, int64_t used) {
         for (int64_t h = kReduceLanes / 2; h; h /= 2)
-            for (int64_t l = 0; l < h; ++l) lanes[l] = static_cast<Acc>(lanes[l] + lanes[l + h]);
+            for (int64_t l = 0; l < h && l + h < used; ++l) {
+                Acc *to = lanes + l * stride, *from = lanes + (l + h) * stride;
+                for (int64_t j = 0; j < width; ++j) to[j] = static_cast<Acc>(to[j] + from[j]);
+            }
+    }
+    static Acc fold_one(Acc* lanes, int64_t used) {
+        if (used < kReduceLanes) {
+            fold(lanes, 1, 1, used);
+        } else {
+#pragma GCC unroll 8
+            for (int64_t h = kReduceLanes / 2; h; h /= 2)
+                for (int64_t l = 0; l < h; ++l)
+                    lanes[l] = static_cast<Acc>(lanes[l] + lanes[l + h]);
+        }
         return lanes[0];
     }
 
-    static void dot(void* out, const void* x, const void* y, int64_t n, bool conj) {
-        const Mem *a = static_cast<const Mem*>(x), *b = static_cast<const Mem*>(y);
-        Acc* result = static_cast<Acc*>(out);
-        if constexpr (kComplex) {
-            dot_complex(result, a, b, n, conj);
+    static V load_wide(const Mem* p) {
+        if constexpr (kSame) {
+            return S::load(reinterpret_cast<const Acc*>(p));
         } else {
-            constexpr int kVectors = static_cast<int>(kReduceLanes / W > 0 ? kReduceLanes / W : 1);
-            static_assert(kVectors * W == kReduceLanes);
-            V sums[kVectors] = {};
-            int64_t i = 0;
-            for (; i + kReduceLanes <= n; i += kReduceLanes) {
-                Acc av[kReduceLanes], bv[kReduceLanes];
-                for (int64_t l = 0; l < kReduceLanes; ++l) av[l] = widen(a[i + l]);
-                for (int64_t l = 0; l < kReduceLanes; ++l) bv[l] = widen(b[i + l]);
-#pragma GCC unroll 16
-                for (int v = 0; v < kVectors; ++v)
-                    sums[v] = multiply_add(S::load(av + v * W), S::load(bv + v * W), sums[v]);
-            }
-            Acc lanes[kReduceLanes];
-            memcpy(lanes, sums, sizeof lanes);
-            for (int64_t l = 0; i < n; ++i, ++l)
-                lanes[l] = scalar_fma<Acc>(widen(a[i]), widen(b[i]), lanes[l]);
-            *result = fold(lanes);
+            Acc wide[W];
+            for (int64_t i = 0; i < W; ++i) wide[i] = widen(p[i]);
+            return S::load(wide);
         }
     }
 
-    static void dot_complex(Acc* result, const Mem* a, const Mem* b, int64_t n, bool conj) {
-        Acc rr[kReduceLanes] = {}, ii[kReduceLanes] = {}, ri[kReduceLanes] = {},
-            ir[kReduceLanes] = {};
-        for (int64_t i = 0; i < n; i += kReduceLanes) {
-            const int64_t lanes = n - i < kReduceLanes ? n - i : kReduceLanes;
-            for (int64_t l = 0; l < lanes; ++l) {
-                const Acc xr = a[2 * (i + l)], xi = a[2 * (i + l) + 1];
-                const Acc yr = b[2 * (i + l)], yi = b[2 * (i + l) + 1];
-                rr[l] = scalar_fma(xr, yr, rr[l]);
-                ii[l] = scalar_fma(xi, yi, ii[l]);
-                ri[l] = scalar_fma(xr, yi, ri[l]);
-                ir[l] = scalar_fma(xi, yr, ir[l]);
+    // Dot products of x with N columns whose elements are adjacent.
+    template <int N>
+    static void columns(Acc* out, const Mem* x, const Mem* b, int64_t stride, int64_t k) {
+        constexpr int kVectors = static_cast<int>(kReduceLanes / W);
+        V sums[N][kVectors] = {};
+        int64_t i = 0;
+        for (; i + kReduceLanes <= k; i += kReduceLanes) {
+#pragma GCC unroll 16
+            for (int v = 0; v < kVectors; ++v) {
+                const V xv = load_wide(x + i + v * W);
+#pragma GCC unroll 8
+                for (int c = 0; c < N; ++c)
+                    sums[c][v] = multiply_add(xv, load_wide(b + c * stride + i + v * W), sums[c][v]);
             }
         }
-        const Acc same = fold(rr), cross = fold(ii), straight = fold(ri), turned = fold(ir);
-        result[0] = conj ? same + cross : same - cross;
-        result[1] = conj ? straight - turned : straight + turned;
+        for (int c = 0; c < N; ++c) {
+            Acc lanes[kReduceLanes];
+            memcpy(lanes, sums[c], sizeof lanes);
+            for (int64_t l = 0; i + l < k; ++l)
+                lanes[l] = scalar_fma<Acc>(widen(x[i + l]), widen(b[c * stride + i + l]), lanes[l]);
+            out[c] = fold_one(lanes, k < kReduceLanes ? k : kReduceLanes);
+        }
+    }
+
+    static void column_complex(Acc* out, const Mem* x, const Mem* b, int64_t k, bool conj) {
+        Acc lanes[4][kReduceLanes] = {};  // re * re, im * im, re * im, im * re
+        for (int64_t i = 0; i < k; i += kReduceLanes) {
+            const int64_t count = k - i < kReduceLanes ? k - i : kReduceLanes;
+            for (int64_t l = 0; l < count; ++l) {
+                const Acc xr = x[2 * (i + l)], xi = x[2 * (i + l) + 1];
+                const Acc yr = b[2 * (i + l)], yi = b[2 * (i + l) + 1];
+                lanes[0][l] = scalar_fma(xr, yr, lanes[0][l]);
+                lanes[1][l] = scalar_fma(xi, yi, lanes[1][l]);
+                lanes[2][l] = scalar_fma(xr, yi, lanes[2][l]);
+                lanes[3][l] = scalar_fma(xi, yr, lanes[3][l]);
+            }
+        }
+        const int64_t used = k < kReduceLanes ? k : kReduceLanes;
+        Acc sums[4];
+        for (int s = 0; s < 4; ++s) sums[s] = fold_one(lanes[s], used);
+        out[0] = conj ? sums[0] + sums[1] : sums[0] - sums[1];
+        out[1] = conj ? sums[2] - sums[3] : sums[2] + sums[3];
+    }
+
+    // Reals of a row of lanes, and rows of b that are packed at a time.
+    static constexpr int64_t kAccBytes = sizeof(Acc), kColumns = 512 / kAccBytes, kPackDepth = 64;
+
+    [[gnu::always_inline]] static inline void add_row(Acc* lane, V x, const Acc* row, int64_t width) {
+        for (int64_t j = 0; j < width; j += W)
+            S::store(lane + j, multiply_add(x, S::load(row + j), S::load(lane + j)));
+    }
+
+    // The same sums for up to kColumns columns side by side. direct: rows of b are adjacent and
+    // a whole number of vectors.
+    static void side_by_side(Acc* out, const Mem* x, const Mem* b, const GemmOperand& layout,
+                             int64_t k, int64_t cols, bool direct, bool conj) {
+        alignas(64) Acc lanes[P][kReduceLanes][kColumns];
+        alignas(64) Acc packed[kPackDepth * kColumns];
+        const int64_t width = (cols * P + W - 1) / W * W;
+        const int64_t used = k < kReduceLanes ? k : kReduceLanes;
+        for (int64_t p = 0; p < P; ++p)
+            for (int64_t l = 0; l < used; ++l)
+                for (int64_t j = 0; j < width; ++j) lanes[p][l][j] = 0;
+        for (int64_t first = 0; first < k; first += kPackDepth) {
+            const int64_t depth = k - first < kPackDepth ? k - first : kPackDepth;
+            const Mem* source = b + first * layout.row_stride * P;
+            if (!direct)
+                pack_strip(packed, width, source, layout.row_stride, layout.col_stride, depth, cols);
+            for (int64_t i = 0; i < depth; ++i) {
+                const Acc* row = packed + i * width;
+                if (direct) {
+                    row = reinterpret_cast<const Acc*>(source + i * layout.row_stride * P);
+                    // Rows far apart are no pattern that hardware would fetch ahead.
+                    const char* ahead = reinterpret_cast<const char*>(row + 8 * layout.row_stride * P);
+                    for (int64_t byte = 0; byte < width * kAccBytes; byte += 64)
+                        __builtin_prefetch(ahead + byte);
+                }
+                for (int64_t p = 0; p < P; ++p) {
+                    const V xv = S::splat(widen(x[(first + i) * P + p]));
+                    Acc* lane = lanes[p][(first + i) % kReduceLanes];
+                    if (width == kColumns)
+                        add_row(lane, xv, row, kColumns);
+                    else
+                        add_row(lane, xv, row, width);
+                }
+            }
+        }
+        for (int64_t p = 0; p < P; ++p) fold(lanes[p][0], kColumns, width, used);
+        const Acc* re = lanes[0][0];
+        if constexpr (!kComplex) {
+            memcpy(out, re, static_cast<size_t>(cols) * sizeof(Acc));
+        } else {
+            const Acc* im = lanes[1][0];  // (im * re, im * im)
+            for (int64_t j = 0; j < 2 * cols; j += 2) {
+                out[j] = conj ? re[j] + im[j + 1] : re[j] - im[j + 1];
+                out[j + 1] = conj ? re[j + 1] - im[j] : re[j + 1] + im[j];
+            }
+        }
+    }
+
+    static void dots(void* acc, const void* vector, const GemmOperand& b, int64_t k, int64_t n,
+                     bool conj) {
+        Acc* out = static_cast<Acc*>(acc);
+        const Mem *x = static_cast<const Mem*>(vector), *data = static_cast<const Mem*>(b.data);
+        int64_t j = 0;
+        if (b.row_stride == 1 && (n == 1 || k >= kPackDepth)) {
+            if constexpr (kComplex) {
+                for (; j < n; ++j) column_complex(out + 2 * j, x, data + 2 * j * b.col_stride, k, conj);
+            } else {
+                // As many columns as keep the adders busy without running out of registers.
+                constexpr int kSide = W * 8 >= kReduceLanes ? static_cast<int>(W * 8 / kReduceLanes) : 1;
+                for (; j + kSide <= n; j += kSide)
+                    columns<kSide>(out + j, x, data + j * b.col_stride, b.col_stride, k);
+                for (; j < n; ++j) columns<1>(out + j, x, data + j * b.col_stride, b.col_stride, k);
+            }
+        }
+        while (j < n) {
+            int64_t cols = n - j < kColumns / P ? n - j : kColumns / P;
+            const bool direct = kSame && b.col_stride == 1 && cols * P >= W;
+            if (direct) cols -= cols * P % W / P;
+            side_by_side(out + j * P, x, data + j * b.col_stride * P, b, k, cols, direct, conj);
+            j += cols;
+        }
     }
 
     static constexpr GemmKernels kernels() {
         return {NR / P, static_cast<int64_t>(sizeof(Acc)) * P, kScratch,           pack,
-                multiply, add, kSame ? nullptr : round, dot};
+                multiply, add, kSame ? nullptr : round, dots};
     }
 };
 

@@ -18,50 +18,70 @@ namespace {
 // The widest vector of any instruction set: loops run over whole ones, remainders are padded.
 template <class T>
 constexpr int64_t kLanes = 64 / sizeof(T);
-constexpr int64_t kChunk = 512;
+template <class T>
+constexpr int64_t whole_vectors(int64_t n) {
+    return n & -kLanes<T>;
+}
 
-// ---- one operand ----
+constexpr int64_t kChunk = 512;
+template <class T>
+constexpr int64_t chunk_at(int64_t start, int64_t n) {
+    return whole_vectors<T>(n - start < kChunk ? n - start : kChunk);
+}
 
 template <class T>
 using Unary = T (*)(T);
 template <class T>
 using Binary = T (*)(T, T);
 
+// ---- one operand ----
+
 template <class T, Unary<T> F>
 struct Plain {
     static __attribute__((noinline)) void run(T* dst, const T* src, int64_t n) {
-        n &= -kLanes<T>;
+        n = whole_vectors<T>(n);
         ASC_INDEPENDENT
         for (int64_t i = 0; i < n; ++i) dst[i] = F(src[i]);
     }
 };
 
-template <class T>
-bool any_beyond(const T* src, int64_t n, T limit) {
-    n &= -kLanes<T>;
-    int beyond = 0;
-    for (int64_t i = 0; i < n; ++i) {
-        const T a = absolute(src[i]);
-        beyond |= (a > limit) & (a < static_cast<T>(kInf));
+// Usual serves chunks of nothing but usual arguments; Any serves all, with the same bits.
+template <class T, bool (*IsUsual)(T), Unary<T> Usual, Unary<T> Any>
+struct Guarded {
+    static __attribute__((noinline)) void run(T* dst, const T* src, int64_t n) {
+        for (int64_t start = 0; start < n; start += kChunk) {
+            const int64_t m = chunk_at<T>(start, n);
+            T* out = dst + start;
+            const T* in = src + start;
+            int unusual = 0;
+            for (int64_t i = 0; i < m; ++i) unusual |= !IsUsual(in[i]);
+            if (unusual) {
+                ASC_INDEPENDENT
+                for (int64_t i = 0; i < m; ++i) out[i] = Any(in[i]);
+            } else {
+                ASC_INDEPENDENT
+                for (int64_t i = 0; i < m; ++i) out[i] = Usual(in[i]);
+            }
+        }
     }
-    return beyond != 0;
-}
+};
 
-// Fast(x) for |x| <= limit (and not finite), Far(x) beyond it in a second pass.
-template <class T, Unary<T> Fast, Unary<T> Far>
+// Near serves what is not IsFar, Far the rest in a second pass.
+template <class T, bool (*IsFar)(T), Unary<T> Near, Unary<T> Far>
 struct Periodic {
     static __attribute__((noinline)) void run(T* dst, const T* src, int64_t n) {
-        const T limit = static_cast<T>(sizeof(T) == 4 ? kTrigLimit32 : kTrigLimit64);
         for (int64_t start = 0; start < n; start += kChunk) {
-            const int64_t m = (n - start < kChunk ? n - start : kChunk) & -kLanes<T>;
-            const bool far = any_beyond(src + start, m, limit);
+            const int64_t m = chunk_at<T>(start, n);
+            T* out = dst + start;
+            const T* in = src + start;
+            int far = 0;
+            for (int64_t i = 0; i < m; ++i) far |= IsFar(in[i]);
             T saved[kChunk];
-            if (far) __builtin_memcpy(saved, src + start, m * sizeof(T));
+            if (far) __builtin_memcpy(saved, in, m * sizeof(T));
             ASC_INDEPENDENT
-            for (int64_t i = 0; i < m; ++i) dst[start + i] = Fast(src[start + i]);
+            for (int64_t i = 0; i < m; ++i) out[i] = Near(in[i]);
             for (int64_t i = 0; far && i < m; ++i) {
-                const T a = absolute(saved[i]);
-                if (a > limit && a < static_cast<T>(kInf)) dst[start + i] = Far(saved[i]);
+                if (IsFar(saved[i])) out[i] = Far(saved[i]);
             }
         }
     }
@@ -71,17 +91,14 @@ template <class T, class Loop>
 void unary(void* dst, const void* const* src, int64_t n, unsigned scalars) {
     T* out = static_cast<T*>(dst);
     const T* in = static_cast<const T*>(src[0]);
-    const int64_t whole = scalars ? 0 : n & -kLanes<T>;
+    const int64_t whole = scalars ? 0 : whole_vectors<T>(n);
     if (whole) Loop::run(out, in, whole);
     if (whole == n) return;
     T pad[kLanes<T>], result[kLanes<T>];
-    for (int64_t i = 0; i < kLanes<T>; ++i) pad[i] = scalars || whole + i >= n ? in[scalars ? 0 : whole] : in[whole + i];
+    const int64_t count = scalars ? 1 : n - whole;
+    for (int64_t i = 0; i < kLanes<T>; ++i) pad[i] = in[whole + (i < count ? i : 0)];
     Loop::run(result, pad, kLanes<T>);
-    if (scalars) {
-        for (int64_t i = 0; i < n; ++i) out[i] = result[0];
-    } else {
-        for (int64_t i = whole; i < n; ++i) out[i] = result[i - whole];
-    }
+    for (int64_t i = whole; i < n; ++i) out[i] = result[scalars ? 0 : i - whole];
 }
 
 // ---- two operands ----
@@ -89,33 +106,75 @@ void unary(void* dst, const void* const* src, int64_t n, unsigned scalars) {
 template <class T, Binary<T> F>
 struct Pairwise {
     static __attribute__((noinline)) void run(T* dst, const T* a, const T* b, int64_t n) {
-        n &= -kLanes<T>;
+        n = whole_vectors<T>(n);
         ASC_INDEPENDENT
         for (int64_t i = 0; i < n; ++i) dst[i] = F(a[i], b[i]);
     }
 };
 
-template <class T>
-void fill_with(T* dst, T value, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) dst[i] = value;
+// |x|^y, where x is 0, infinite or NaN anything. Usual: x > 0 is normal, and |y| < 2^60.
+template <Domain D>
+void powers(float* dst, const float* x, const float* y, int64_t n) {
+    n = whole_vectors<float>(n);
+    ASC_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) dst[i] = pow_value(absolute(x[i]), y[i]);
 }
+// In two passes: a single one is a longer chain of operations than a processor overlaps.
+template <Domain D>
+void powers(double* dst, const double* x, const double* y, int64_t n) {
+    n = whole_vectors<double>(n);
+    double hi[kChunk], lo[kChunk];
+    for (int64_t i = 0; i < n; ++i) {
+        const double bounded = D == Domain::Usual ? y[i] : clamp(y[i], -0x1p65, 0x1p65);
+        const DD e = pow_exponent<D>(absolute(x[i]), bounded);
+        hi[i] = e.hi;
+        lo[i] = e.lo;
+    }
+    int unusual = 0;
+    for (int64_t i = 0; i < n; ++i) unusual |= !usual_exp(hi[i]);
+    if (unusual) {
+        for (int64_t i = 0; i < n; ++i) dst[i] = exp_of_pair<Domain::Any>(DD{hi[i], lo[i]});
+    } else {
+        for (int64_t i = 0; i < n; ++i) dst[i] = exp_of_pair<Domain::Usual>(DD{hi[i], lo[i]});
+    }
+}
+
+template <class T>
+struct Power {
+    static __attribute__((noinline)) void run(T* dst, const T* x, const T* y, int64_t n) {
+        for (int64_t start = 0; start < n; start += kChunk) {
+            const int64_t m = chunk_at<T>(start, n);
+            T* out = dst + start;
+            const T *a = x + start, *b = y + start;
+            int unusual = 0;
+            for (int64_t i = 0; i < m; ++i) {
+                unusual |= !(usual_log(a[i]) & (absolute(b[i]) < static_cast<T>(0x1p60)));
+            }
+            if (!unusual) {
+                powers<Domain::Usual>(out, a, b, m);
+                continue;
+            }
+            T magnitude[kChunk];
+            powers<Domain::Any>(magnitude, a, b, m);
+            ASC_INDEPENDENT
+            for (int64_t i = 0; i < m; ++i) out[i] = pow_special(a[i], b[i], magnitude[i]);
+        }
+    }
+};
 
 // A scalar operand is spread over one chunk: the arithmetic dwarfs the loads.
 template <class T, class Loop>
 void binary(void* dst, const void* const* src, int64_t n, unsigned scalars) {
     T* out = static_cast<T*>(dst);
     const T* in[2] = {static_cast<const T*>(src[0]), static_cast<const T*>(src[1])};
+    const int64_t whole = whole_vectors<T>(n), chunk = scalars ? kChunk : whole;
     T spread[2][kChunk];
     int64_t step[2];
     for (int k = 0; k < 2; ++k) {
         step[k] = scalars >> k & 1 ? 0 : 1;
-        if (step[k] == 0) {
-            fill_with(spread[k], in[k][0], n < kChunk ? (n + kLanes<T> - 1) & -kLanes<T> : kChunk);
-            in[k] = spread[k];
-        }
+        for (int64_t i = 0; step[k] == 0 && i < kChunk && i < n; ++i) spread[k][i] = in[k][0];
+        if (step[k] == 0) in[k] = spread[k];
     }
-    const int64_t whole = n & -kLanes<T>;
-    const int64_t chunk = scalars ? kChunk : whole;
     for (int64_t i = 0; i < whole; i += chunk) {
         const int64_t m = whole - i < chunk ? whole - i : chunk;
         Loop::run(out + i, in[0] + i * step[0], in[1] + i * step[1], m);
@@ -123,77 +182,79 @@ void binary(void* dst, const void* const* src, int64_t n, unsigned scalars) {
     if (whole == n) return;
     T pad[2][kLanes<T>], result[kLanes<T>];
     for (int k = 0; k < 2; ++k) {
-        fill_with(pad[k], T{1}, kLanes<T>);
-        for (int64_t i = whole; i < n; ++i) pad[k][i - whole] = in[k][i * step[k]];
+        for (int64_t i = 0; i < kLanes<T>; ++i) {
+            pad[k][i] = in[k][(whole + (i < n - whole ? i : 0)) * step[k]];
+        }
     }
     Loop::run(result, pad[0], pad[1], kLanes<T>);
     for (int64_t i = whole; i < n; ++i) out[i] = result[i - whole];
 }
 
-// ---- the functions that take their argument modulo pi ----
+// X(op, float32 function, float64 function)
+#define ASC_PLAIN_FUNCTIONS(X) \
+    X(Acos, acos, acos)        \
+    X(Asin, asin, asin)        \
+    X(Atan, atan, atan)        \
+    X(Cosh, cosh, cosh)        \
+    X(Sinh, sinh, sinh)        \
+    X(Sqrt, root, root)        \
+    X(Tanh, tanh, tanh)
 
-inline float sin32_near(float x) {
-    return sin32(x, light_reduce(x, 0x1.45f306dc9c883p-2, kPi, kPiLo));
-}
-inline float cos32_near(float x) { return sin32(1.0f, light_reduce_cos(x)); }
-inline float tan32_near(float x) {
-    return tan32(x, light_reduce(x, 0x1.45f306dc9c883p-1, kHalfPi, kHalfPiLo));
-}
-inline double sin64_near(double x) { return sin64(x, reduce_half_pi(x)); }
-inline double cos64_near(double x) { return cos64(x, reduce_half_pi(x)); }
-inline double tan64_near(double x) { return tan64(x, reduce_half_pi(x)); }
-inline double sin64_far(double x) { return sin64(x, reduce_any(x)); }
-inline double cos64_far(double x) { return cos64(x, reduce_any(x)); }
-inline double tan64_far(double x) { return tan64(x, reduce_any(x)); }
-inline float sin32_far(float x) { return static_cast<float>(sin64_far(x)); }
-inline float cos32_far(float x) { return static_cast<float>(cos64_far(x)); }
-inline float tan32_far(float x) { return static_cast<float>(tan64_far(x)); }
+// X(op, what is usual, float32 function, float64 function)
+#define ASC_GUARDED_FUNCTIONS(X)         \
+    X(Acosh, usual_acosh, acosh, acosh)  \
+    X(Asinh, usual_asinh, asinh, asinh)  \
+    X(Atanh, usual_atanh, atanh, atanh)  \
+    X(Exp, usual_exp, exp, exp)          \
+    X(Expm1, usual_expm1, expm1, expm1)  \
+    X(Log, usual_log, log32, log64)      \
+    X(Log1p, usual_log1p, log1p, log1p)  \
+    X(Log2, usual_log, log2_32, log2_64) \
+    X(Log10, usual_log, log10_32, log10_64)
+
+// X(op, stem of the functions)
+#define ASC_PERIODIC_FUNCTIONS(X) \
+    X(Cos, cos)                   \
+    X(Sin, sin)                   \
+    X(Tan, tan)
 
 // X(op, float32 function, float64 function)
-#define ASC_PLAIN_FUNCTIONS(X)        \
-    X(Acos, acos, acos)               \
-    X(Acosh, acosh, acosh)            \
-    X(Asin, asin, asin)               \
-    X(Asinh, asinh, asinh)            \
-    X(Atan, atan, atan)               \
-    X(Atanh, atanh, atanh)            \
-    X(Cosh, cosh, cosh)           \
-    X(Exp, exp, exp)              \
-    X(Expm1, expm1, expm1)      \
-    X(Log, log32, log64)              \
-    X(Log1p, log1p, log1p)            \
-    X(Log2, log2_32, log2_64)         \
-    X(Log10, log10_32, log10_64)      \
-    X(Sinh, sinh, sinh)           \
-    X(Sqrt, root, root)               \
-    X(Tanh, tanh, tanh)
-#define ASC_PERIODIC_FUNCTIONS(X) X(Sin, sin) X(Cos, cos) X(Tan, tan)
-#define ASC_PAIRWISE_FUNCTIONS(X)            \
-    X(Atan2, atan2, atan2)                   \
-    X(Hypot, hypot32, hypot64)               \
-    X(LogAddExp, logaddexp32, logaddexp64)   \
-    X(NextAfter, nextafter, nextafter)       \
-    X(Pow, pow32, pow64)
+#define ASC_PAIRWISE_FUNCTIONS(X)          \
+    X(Atan2, atan2, atan2)                 \
+    X(Hypot, hypot32, hypot64)             \
+    X(LogAddExp, logaddexp32, logaddexp64) \
+    X(NextAfter, nextafter, nextafter)
 
 }  // namespace
 
 void fill_math(KernelTable& t) {
     constexpr int f32 = index(DType::Float32), f64 = index(DType::Float64);
-#define X(op, f, g)                                                                          \
-    t.elementwise[index(Op::op)][f32] = unary<float, Plain<float, f>>;         \
+#define X(op, f, g)                                                    \
+    t.elementwise[index(Op::op)][f32] = unary<float, Plain<float, f>>; \
     t.elementwise[index(Op::op)][f64] = unary<double, Plain<double, g>>;
     ASC_PLAIN_FUNCTIONS(X)
 #undef X
-#define X(op, f)                                                                                 \
-    t.elementwise[index(Op::op)][f32] = unary<float, Periodic<float, f##32_near, f##32_far>>;    \
-    t.elementwise[index(Op::op)][f64] = unary<double, Periodic<double, f##64_near, f##64_far>>;
+#define X(op, usual, f, g)                                                     \
+    t.elementwise[index(Op::op)][f32] =                                        \
+        unary<float, Guarded<float, usual, f<Domain::Usual>, f<Domain::Any>>>; \
+    t.elementwise[index(Op::op)][f64] =                                        \
+        unary<double, Guarded<double, usual, g<Domain::Usual>, g<Domain::Any>>>;
+    ASC_GUARDED_FUNCTIONS(X)
+#undef X
+#define X(op, f)                                                       \
+    t.elementwise[index(Op::op)][f32] =                                \
+        unary<float, Periodic<float, far_off, f##32_near, f##32_far>>; \
+    t.elementwise[index(Op::op)][f64] =                                \
+        unary<double, Periodic<double, far_off, f##64_near, f##64_far>>;
     ASC_PERIODIC_FUNCTIONS(X)
 #undef X
-#define X(op, f, g)                                                                              \
-    t.elementwise[index(Op::op)][f32] = binary<float, Pairwise<float, f>>;                       \
+#define X(op, f, g)                                                        \
+    t.elementwise[index(Op::op)][f32] = binary<float, Pairwise<float, f>>; \
     t.elementwise[index(Op::op)][f64] = binary<double, Pairwise<double, g>>;
     ASC_PAIRWISE_FUNCTIONS(X)
 #undef X
+    t.elementwise[index(Op::Pow)][f32] = binary<float, Power<float>>;
+    t.elementwise[index(Op::Pow)][f64] = binary<double, Power<double>>;
 }
 
 }  // namespace asc::cpu::ASC_ISA

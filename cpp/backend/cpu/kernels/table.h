@@ -56,22 +56,65 @@ using SortFn = void (*)(void* keys, void* scratch, int64_t n, bool descending, c
 // order[0..n): the stable permutation that sorts keys, stable also if descending.
 using ArgsortFn = void (*)(const void* keys, int64_t* order, void* scratch, int64_t n, bool descending,
                            const Parallel& par);
+
+// search.cpp
 // out[i] = insertion point of keys[i] in sorted[0..n), NaN counting as the largest value.
 using SearchFn = void (*)(const void* sorted, int64_t n, const void* keys, int64_t count, int64_t* out,
                           bool right);
+// found[i] = keys[i] equals an element of sorted[0..n).
+using MemberFn = void (*)(const void* sorted, int64_t n, const void* keys, int64_t count, uint8_t* found);
+// The first element of each run of equals goes to `values`, its position to `starts` (may be
+// null), both with room for n; returns how many there are. Every NaN is a run. In place is fine.
+using DistinctFn = int64_t (*)(void* values, int64_t* starts, const void* sorted, int64_t n);
+// The first position of the extreme of n > 0 elements; the first NaN if there is one.
+using ArgExtremeFn = int64_t (*)(const void* src, int64_t n);
 
-enum class ReduceOp : uint8_t { Sum, Prod, Min, Max };
+// reduce.cpp
+enum class ReduceOp : uint8_t {
+    Sum,
+    Prod,
+    MinMax,   // both, as ordered integers; NaN is beyond the infinities
+    Moments,  // sums of x - center and of its square
+};
 inline constexpr int kNumReduceOps = 4;
 
-// The fixed shape of a reduction: element i of a block belongs to lane i % kReduceLanes; lanes
-// are combined pairwise, then blocks pairwise, so that no result depends on threads or layout.
+// The fixed shape of a reduction over a sequence: element i of a block belongs to lane
+// i % kReduceLanes; lanes are combined pairwise (l and l + 16, then l and l + 8, ...), then
+// blocks pairwise (2 b and 2 b + 1, ...), so that no result depends on threads or layout.
 inline constexpr int64_t kReduceBlock = 512;
 inline constexpr int64_t kReduceLanes = 32;
+// The longest run and the most columns (of real numbers) in one call.
+inline constexpr int64_t kReduceRun = 64 * kReduceBlock;
+inline constexpr int64_t kReduceColumns = 256;
 
-// *acc = reduction of src[0..n), n <= kReduceBlock, in the accumulator type.
-using ReduceFn = void (*)(void* acc, const void* src, int64_t n);
-// acc[j] = acc[j] op src[j]: rows of columns reduced side by side.
-using ReduceRowsFn = void (*)(void* acc, const void* src, int64_t n);
+// One reduction of one dtype. Accumulators of n results are `planes` arrays of n * acc_bytes.
+struct ReduceKernels {
+    // acc = reduction of 0 < n <= kReduceRun adjacent elements.
+    void (*run)(void* acc, const void* src, int64_t n, const double* center);
+    // acc[j] = reduction of src[i * row_stride + j] over 0 < rows <= kReduceBlock.
+    void (*columns)(void* acc, const void* src, int64_t row_stride, int64_t rows, int64_t cols,
+                    const double* center);
+    // acc[j] = acc[j] op part[j]. Null: an ordered reduction, whose `run` and `columns` continue
+    // from acc.
+    void (*merge)(void* acc, const void* part, int64_t n);
+    // MinMax only: dst[j] = the element behind acc[j].
+    void (*finish)(void* dst, const void* acc, int64_t n, bool max);
+    int acc_bytes, planes;
+};
+
+// Running sums (products) of uint64, float64 or complex128. Each group of kScanGroup elements is
+// scanned alone, as pairs of pairs; then carry = carry op it, and dst = base op carry, where base
+// belongs to a chunk of kScanChunk elements. So a chunk can be scanned before its base is known,
+// and the last result of a chunk is the base of the next. Products go strictly in order.
+inline constexpr int64_t kScanGroup = 8;
+inline constexpr int64_t kScanChunk = 1 << 15;
+struct ScanKernels {
+    // Only the last call of a chunk may have n % kScanGroup != 0; dst may be null.
+    void (*run)(void* dst, void* carry, const void* base, const void* src, int64_t n);
+    // Columns side by side, rows * cols elements adjacent; carry and base have cols elements.
+    void (*columns)(void* dst, void* carry, const void* base, const void* src, int64_t rows,
+                    int64_t cols);
+};
 
 // intgemm.cpp
 // A matrix inside memory: element (i, j) is data[i * row_stride + j * col_stride].
@@ -87,8 +130,9 @@ struct GemmBlock {
     void* c;
     int64_t c_row_stride;
 };
-// The products of one dtype. Every element of c is the sum, in order, of partial sums over
-// kGemmDepth products, each a chain in order: its bits depend on nothing but its row and column.
+// The products of one dtype. An element of a product of matrices is the sum, in order, of partial
+// sums over kGemmDepth products, each a chain in order; an element of a product with a vector is
+// a tree of lanes. Its bits depend on nothing but its row and its column.
 struct GemmKernels {
     int64_t strip;       // columns of one packed strip
     int64_t acc_bytes;   // bytes of one accumulator: more than the itemsize for narrow types
@@ -100,8 +144,9 @@ struct GemmKernels {
     void (*add)(void* acc, const void* part, int64_t n);
     // dst[i] = acc[i], rounded once, n elements; null where accumulators are elements.
     void (*round)(void* dst, const void* acc, int64_t n);
-    // *acc = sum of x[i] * y[i] (conj(x[i]) * y[i]), n <= kDotBlock adjacent elements.
-    void (*dot)(void* acc, const void* x, const void* y, int64_t n, bool conj);
+    // acc[j] = sum over i < k of x[i] * b(i, j) (of conj(x[i]) * b(i, j)) for j < n: product i
+    // belongs to lane i % kReduceLanes, lanes are added pairwise. x is adjacent, k <= kDotBlock.
+    void (*dots)(void* acc, const void* x, const GemmOperand& b, int64_t k, int64_t n, bool conj);
 };
 inline constexpr int64_t kGemmRows = 96;
 inline constexpr int64_t kGemmDepth = 256;
@@ -133,9 +178,20 @@ struct KernelTable {
     // dst[c * dst_stride + r] = src[r * src_stride + c], strides in elements.
     void (*transpose[5])(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t rows,
                          int64_t columns);
+    // reduce.cpp. Sum: all but bool and the narrow floats; MinMax: integers and real floats;
+    // Prod: (u)int64, float64, complex128; Moments: float32, float64.
+    ReduceKernels reduce[kNumReduceOps][kNumDTypes];
+    ScanKernels scan_sum[kNumDTypes];   // (u)int64, float64, complex128
+    ScanKernels scan_prod[kNumDTypes];
     SortFn sort[kNumDTypes];
     ArgsortFn argsort[kNumDTypes];
+    // search.cpp, as sort.cpp, sees a bool as a byte, 0 or 1.
     SearchFn search[kNumDTypes];
+    MemberFn member[kNumDTypes];
+    DistinctFn distinct[kNumDTypes];
+    ArgExtremeFn arg_extreme[2][kNumDTypes];  // least, largest; null for complex
+    // out = base + the numbers of the `count` set bits among n.
+    void (*positions)(int64_t* out, int64_t count, const uint8_t* src, int64_t src_bit, int64_t n, int64_t base);
     GemmKernels gemm[kNumDTypes];  // intgemm.cpp; null functions for bool
 };
 

@@ -32,6 +32,8 @@ constexpr uint32_t kSign32 = uint32_t{1} << 31;
 
 ASC_MATH_INLINE double absolute(double x) { return from_bits(bits(x) & ~kSign64); }
 ASC_MATH_INLINE float absolute(float x) { return from_bits(bits(x) & ~kSign32); }
+ASC_MATH_INLINE bool finite(double x) { return absolute(x) < kInf; }
+ASC_MATH_INLINE bool finite(float x) { return absolute(x) < __builtin_inff(); }
 ASC_MATH_INLINE uint64_t sign_of(double x) { return bits(x) & kSign64; }
 ASC_MATH_INLINE uint32_t sign_of(float x) { return bits(x) & kSign32; }
 ASC_MATH_INLINE double flip(double x, uint64_t sign) { return from_bits(bits(x) ^ sign); }
@@ -47,6 +49,23 @@ ASC_MATH_INLINE double root(double x) { return __builtin_sqrt(x); }
 ASC_MATH_INLINE float root(float x) { return __builtin_sqrtf(x); }
 ASC_MATH_INLINE double round_even(double x) { return __builtin_rint(x); }
 ASC_MATH_INLINE float round_even(float x) { return __builtin_rintf(x); }
+
+// All ones where x is negative. Selecting by masks of bits keeps compilers from splitting a loop's
+// body into paths, each with its own division.
+ASC_MATH_INLINE uint64_t negative_mask(double x) {
+    return static_cast<uint64_t>(static_cast<int64_t>(bits(x)) >> 63);
+}
+ASC_MATH_INLINE uint32_t negative_mask(float x) {
+    return static_cast<uint32_t>(static_cast<int32_t>(bits(x)) >> 31);
+}
+template <class T, class Mask>
+ASC_MATH_INLINE T masked(T x, Mask m) {
+    return from_bits(bits(x) & m);
+}
+template <class T, class Mask>
+ASC_MATH_INLINE T select(Mask m, T a, T b) {
+    return from_bits((bits(a) & m) | (bits(b) & ~m));
+}
 
 // a * b + c: one rounding where the hardware can, two elsewhere.
 ASC_MATH_INLINE double mul_add(double a, double b, double c) {
@@ -64,14 +83,48 @@ ASC_MATH_INLINE float mul_add(float a, float b, float c) {
 #endif
 }
 
-// c0 + x (c1 + x (c2 + ...)).
+// x and its powers 2, 4 and 8.
 template <class T>
-ASC_MATH_INLINE T horner(T, T c0) {
+struct Powers {
+    T x1, x2, x4, x8;
+};
+
+// c0 + c1 x + c2 x^2 + ... by halves (Estrin): shorter chains of dependent operations than Horner.
+template <class T>
+ASC_MATH_INLINE T by_halves(const Powers<T>&, T c0) {
     return c0;
 }
+template <class T>
+ASC_MATH_INLINE T by_halves(const Powers<T>& p, T c0, T c1) {
+    return mul_add(p.x1, c1, c0);
+}
 template <class T, class... C>
-ASC_MATH_INLINE T horner(T x, T c0, C... rest) {
-    return mul_add(x, horner(x, static_cast<T>(rest)...), c0);
+ASC_MATH_INLINE T by_halves(const Powers<T>& p, T c0, T c1, T c2, C... rest);
+template <class T, class... C>
+ASC_MATH_INLINE T from_fourth(const Powers<T>& p, T c0, T c1, T c2, T c3, C... rest) {
+    return mul_add(p.x4, by_halves(p, rest...), by_halves(p, c0, c1, c2, c3));
+}
+template <class T, class... C>
+ASC_MATH_INLINE T from_eighth(const Powers<T>& p, T c0, T c1, T c2, T c3, T c4, T c5, T c6, T c7,
+                              C... rest) {
+    return mul_add(p.x8, by_halves(p, rest...), by_halves(p, c0, c1, c2, c3, c4, c5, c6, c7));
+}
+template <class T, class... C>
+ASC_MATH_INLINE T by_halves(const Powers<T>& p, T c0, T c1, T c2, C... rest) {
+    constexpr int n = 3 + sizeof...(rest);
+    if constexpr (n <= 4) {
+        return mul_add(p.x2, by_halves(p, c2, rest...), by_halves(p, c0, c1));
+    } else if constexpr (n <= 8) {
+        return from_fourth(p, c0, c1, c2, rest...);
+    } else {
+        return from_eighth(p, c0, c1, c2, rest...);
+    }
+}
+
+template <class T, class... C>
+ASC_MATH_INLINE T polynomial(T x, C... c) {
+    const T x2 = x * x, x4 = x2 * x2;
+    return by_halves(Powers<T>{x, x2, x4, x4 * x4}, static_cast<T>(c)...);
 }
 
 // An unevaluated sum whose low part is at most about an ulp of the high one.
@@ -177,16 +230,24 @@ ASC_MATH_INLINE T scale(T x, T k) {
     return x * power_of_two(half) * power_of_two(k - half);
 }
 
+// The same where x and the result are normal: k is added to the exponent.
+ASC_MATH_INLINE double scale_normal(double x, double k) {
+    return from_bits(bits(x) + (bits(k + kRound) << 52));
+}
+ASC_MATH_INLINE float scale_normal(float x, float k) {
+    return from_bits(bits(x) + (bits(k + kRoundF) << 23));
+}
+
 template <class T>
 ASC_MATH_INLINE T clamp(T x, T lo, T hi) {
     const T y = x < lo ? lo : x;
     return y > hi ? hi : y;
 }
 
-// e^x = 2^k (1 + head + rest); the reduced argument r is head - low, rounded.
+// e^x = 2^k (1 + head + rest).
 template <class T>
 struct ExpParts {
-    T k, head, rest, low, r;
+    T k, head, rest;
 };
 
 // x = m 2^e with m in [sqrt(1/2), sqrt(2)), for a normal positive x.
@@ -212,23 +273,35 @@ ASC_MATH_INLINE Scaled<float> split_exponent(float x) {
             from_bits((255 - biased) << 23)};
 }
 
+// Which arguments a function is for: the usual ones need no care, and get the same bits with it.
+enum class Domain { Usual, Any };
+
 // The same for any positive x: subnormal ones are scaled first.
-template <class T>
-ASC_MATH_INLINE Scaled<T> split_any(T x) {
-    const T least = sizeof(T) == 4 ? T(0x1p-126) : T(0x1p-1022);
-    const T digits = sizeof(T) == 4 ? 24 : 53;
-    const bool tiny = x < least;
-    const Scaled<T> v = split_exponent(tiny ? x * (sizeof(T) == 4 ? T(0x1p24) : T(0x1p53)) : x);
-    return {v.m, tiny ? v.e - digits : v.e, v.down};
+template <Domain D = Domain::Any, class T>
+ASC_MATH_INLINE Scaled<T> split(T x) {
+    if constexpr (D == Domain::Usual) {
+        return split_exponent(x);
+    } else {
+        const T least = sizeof(T) == 4 ? T(0x1p-126) : T(0x1p-1022);
+        const T digits = sizeof(T) == 4 ? 24 : 53;
+        const bool tiny = x < least;
+        const Scaled<T> v = split_exponent(tiny ? x * (sizeof(T) == 4 ? T(0x1p24) : T(0x1p53)) : x);
+        return {v.m, tiny ? v.e - digits : v.e, v.down};
+    }
 }
 
 // The special values of every logarithm.
-template <class T>
+template <Domain D, class T>
 ASC_MATH_INLINE T log_special(T x, T y) {
+    if constexpr (D == Domain::Usual) return y;
     const T inf = static_cast<T>(kInf);
     const T at_edge = x == 0 ? -inf : x < 0 ? static_cast<T>(kNan) : y;
     return x < inf ? at_edge : x;
 }
+
+// Usual for a logarithm: positive, normal and finite.
+ASC_MATH_INLINE bool usual_log(double x) { return bits(x) - 0x0010000000000000u < 0x7fe0000000000000u; }
+ASC_MATH_INLINE bool usual_log(float x) { return bits(x) - 0x00800000u < 0x7f000000u; }
 
 // x^y from |x|^y: the sign and the standard's table of special cases.
 template <class T>
@@ -240,11 +313,11 @@ ASC_MATH_INLINE T pow_special(T x, T y, T magnitude) {
     const T m = a == 0 ? at_zero : a == inf ? at_inf : magnitude;
     const T half = T(0.5) * y;
     const bool integer = round_even(y) == y;
-    const bool odd = integer & (round_even(half) != half);
+    const bool odd = integer && round_even(half) != half;
     const T signed_m = odd ? with_sign(m, x) : m;
-    const bool undefined = (x < 0) & (a < inf) & !integer;
-    const T r = undefined | !(x == x) | !(y == y) ? nan : signed_m;
-    return (y == 0) | (x == 1) ? T{1} : r;
+    const bool undefined = x < 0 && a < inf && !integer;
+    const T r = undefined || !(x == x) || !(y == y) ? nan : signed_m;
+    return y == 0 || x == 1 ? T{1} : r;
 }
 
 }  // namespace

@@ -11,7 +11,9 @@ struct Limits;
 template <>
 struct Limits<float> {
     static constexpr float inf = __builtin_inff(), nan = __builtin_nanf("");
+    static constexpr float ln2_hi = kLn2HiF, ln2_lo = kLn2LoF;
     static constexpr float exp_top = 89.5f, exp_bottom = -105.0f;
+    static constexpr float exp_usual = 87.0f;
     static constexpr float tanh_one = 10.0f;  // beyond it, tanh is 1
     static constexpr float linear = 0x1p-25f;  // below it, x + c x^2 is x
     static constexpr float odd_linear = 0x1p-13f;  // below it, x + c x^3 is x
@@ -24,7 +26,9 @@ struct Limits<float> {
 template <>
 struct Limits<double> {
     static constexpr double inf = kInf, nan = kNan;
+    static constexpr double ln2_hi = kLn2Hi, ln2_lo = kLn2Lo;
     static constexpr double exp_top = 710.5, exp_bottom = -750.0;
+    static constexpr double exp_usual = 708.0;
     static constexpr double tanh_one = 20.0;
     static constexpr double linear = 0x1p-54, odd_linear = 0x1p-28, large = 0x1p28;
     static constexpr double least = 0x1p-1074, half_pi = kHalfPi, half_pi_lo = kHalfPiLo;
@@ -33,24 +37,57 @@ struct Limits<double> {
 
 // ---- exponential ----
 
-template <class T>
-ASC_MATH_INLINE T exp(T x) {
-    const ExpParts<T> e = exp_parts(clamp(x, Limits<T>::exp_bottom, Limits<T>::exp_top));
-    return scale(1 + (e.head + e.rest), e.k);
+// Of e^(x + lo). Careful makes up for the rounding of the reduced argument, and minds lo.
+template <bool Careful = false, class T>
+ASC_MATH_INLINE ExpParts<T> exp_parts(T x, T lo = 0) {
+    const T k = mul_add(x, static_cast<T>(kLog2E), kRounder<T>) - kRounder<T>;
+    const T head = mul_add(-k, Limits<T>::ln2_hi, x);
+    const T low = Careful ? mul_add(k, Limits<T>::ln2_lo, -lo) : k * Limits<T>::ln2_lo;
+    const T r = head - low, square = r * r;
+    const T correction = Careful ? mul_add(r, (head - r) - low, -low) : -low;
+    return {k, head, mul_add(square * r, exp_tail(r), mul_add(square, T(0.5), correction))};
 }
 
-// A quarter of e^x - 1 is summed up, since e^x alone may overflow.
+template <Domain D, class T>
+ASC_MATH_INLINE T exp(T x) {
+    using L = Limits<T>;
+    if constexpr (D == Domain::Usual) {
+        const ExpParts<T> e = exp_parts(x);
+        return scale_normal(1 + (e.head + e.rest), e.k);
+    } else {
+        const ExpParts<T> e = exp_parts(clamp(x, L::exp_bottom, L::exp_top));
+        return scale(1 + (e.head + e.rest), e.k);
+    }
+}
+
+// Usual: e^x is normal.
 template <class T>
+ASC_MATH_INLINE bool usual_exp(T x) {
+    return absolute(x) < Limits<T>::exp_usual;
+}
+
+// Usual: 2^k - 1 is exact.
+template <class T>
+ASC_MATH_INLINE bool usual_expm1(T x) {
+    return absolute(x) < (sizeof(T) == 4 ? T{16} : T{36});
+}
+
+// Else a quarter of e^x - 1 is summed up, since e^x alone may overflow.
+template <Domain D, class T>
 ASC_MATH_INLINE T expm1(T x) {
-    const ExpParts<T> e = exp_parts(clamp(x, T{-50}, Limits<T>::exp_top));
-    // r is rounded: e^r has a slope.
-    const T slope = e.r * ((e.head - e.r) - e.low);
-    const Pair<T> m = fast_sum(e.head, e.rest + slope);
+    const bool usual = D == Domain::Usual;
+    const ExpParts<T> e = exp_parts<true>(usual ? x : clamp(x, T{-50}, Limits<T>::exp_top));
+    const Pair<T> m = fast_sum(e.head, e.rest);
+    if constexpr (D == Domain::Usual) {
+        const T s = power_of_two(e.k);
+        const Pair<T> sum = exact_sum(s - 1, s * m.hi);
+        return with_sign(sum.hi + mul_add(s, m.lo, sum.lo), x);
+    }
     const T s = power_of_two(e.k - 2);
     const T less = s - T(0.25);
     const Pair<T> sum = exact_sum(less, s * m.hi);
-    const T y = sum.hi + mul_add(s, m.lo, sum.lo + ((s - less) - T(0.25)));
-    return absolute(x) < Limits<T>::linear ? x : 4 * y;
+    const T y = 4 * (sum.hi + mul_add(s, m.lo, sum.lo + ((s - less) - T(0.25))));
+    return absolute(x) < Limits<T>::linear ? x : y;
 }
 
 // 1 - 2 / (e^2x + 1), or near 0 a polynomial.
@@ -100,50 +137,67 @@ ASC_MATH_INLINE T cosh(T x) {
 template <class T>
 ASC_MATH_INLINE T log_of_pair(T hi, T lo) {
     const Scaled<T> v = split_exponent(hi);
-    const Pair<T> f = exact_sum(v.m - 1, T(0.5) * lo * v.down);
+    const Pair<T> f = exact_sum(v.m - 1, lo * (T(0.5) * v.down));
     return log_sum(v.e, f.hi, f.lo);
 }
 
+// Usual: above -1, finite.
 template <class T>
+ASC_MATH_INLINE bool usual_log1p(T x) {
+    return (x > -1) & (x < Limits<T>::inf);
+}
+
+template <Domain D, class T>
 ASC_MATH_INLINE T log1p(T x) {
     const Pair<T> u = exact_sum(T{1}, x);
-    const T y = log_of_pair(u.hi, u.lo);
+    const T y = with_sign(log_of_pair(u.hi, u.lo), x);
+    if constexpr (D == Domain::Usual) return y;
     const T at_edge = x == -1 ? -Limits<T>::inf : x < -1 ? Limits<T>::nan : y;
-    const T finite = absolute(x) < Limits<T>::linear ? x : at_edge;
-    return x < Limits<T>::inf ? finite : x;
+    return x < Limits<T>::inf ? at_edge : x;
 }
 
 // log(2 x) for large x, else log(sum).
 template <class T>
 ASC_MATH_INLINE T log_of_sum(T x, bool large, Pair<T> sum) {
     const Scaled<T> v = split_exponent(large ? x : sum.hi);
-    const Pair<T> f = exact_sum(v.m - 1, large ? T{0} : T(0.5) * sum.lo * v.down);
+    const Pair<T> f = exact_sum(v.m - 1, large ? T{0} : sum.lo * (T(0.5) * v.down));
     return log_sum(large ? v.e + 1 : v.e, f.hi, f.lo);
 }
 
+// log(x + sqrt(x^2 + 1)). Usual: the square is not lost beside 1, nor 1 beside it.
 template <class T>
+ASC_MATH_INLINE bool usual_asinh(T x) {
+    return absolute(x) < Limits<T>::large;
+}
+template <Domain D, class T>
 ASC_MATH_INLINE T asinh(T x) {
     const T a = absolute(x);
-    const bool large = a > Limits<T>::large;
-    const T b = large ? T{1} : a;
+    const bool large = !usual_asinh(x);
+    const T b = D == Domain::Any && large ? T{1} : a;
     const Pair<T> square = exact_product(b, b);
     const Pair<T> q = exact_sum(T{1}, square.hi);
     // All of a small square may be in the low part, so its quotient has to be good.
     const T s = root(q.hi);
     const T s_low = T(0.5) * (residual(q.hi, s, s) + (q.lo + square.lo)) / s;
-    const Pair<T> sum = exact_sum(s, b);
+    const Pair<T> sum = fast_sum(s, b);
+    if constexpr (D == Domain::Usual) return with_sign(log_of_pair(sum.hi, sum.lo + s_low), x);
     const T y = with_sign(log_of_sum(a, large, {sum.hi, sum.lo + s_low}), x);
-    const T finite = a < Limits<T>::odd_linear ? x : y;
-    return a < Limits<T>::inf ? finite : x;
+    return a < Limits<T>::inf ? y : x;
 }
 
+// log(x + sqrt(x^2 - 1)).
 template <class T>
+ASC_MATH_INLINE bool usual_acosh(T x) {
+    return (x >= 1) & (x < Limits<T>::large);
+}
+template <Domain D, class T>
 ASC_MATH_INLINE T acosh(T x) {
-    const bool large = x > Limits<T>::large;
-    const T b = large ? T{1} : x;
+    const bool large = x >= Limits<T>::large;
+    const T b = D == Domain::Any && large ? T{1} : x;
     const Pair<T> square = exact_product(b, b);
     const Pair<T> s = root(exact_sum(square.hi - 1, square.lo));
     const Pair<T> sum = fast_sum(b, s.hi);
+    if constexpr (D == Domain::Usual) return log_of_pair(sum.hi, sum.lo + s.lo);
     const T y = log_of_sum(x, large, {sum.hi, sum.lo + s.lo});
     const T finite = x < 1 ? Limits<T>::nan : y;
     return x < Limits<T>::inf ? finite : x;
@@ -151,15 +205,19 @@ ASC_MATH_INLINE T acosh(T x) {
 
 // log(1 + 2 a / (1 - a)) / 2.
 template <class T>
+ASC_MATH_INLINE bool usual_atanh(T x) {
+    return absolute(x) < 1;
+}
+template <Domain D, class T>
 ASC_MATH_INLINE T atanh(T x) {
     const T a = absolute(x);
-    const T b = a < 1 ? a : T(0.5);
+    const T b = D == Domain::Usual || a < 1 ? a : T(0.5);
     const Pair<T> q = quotient(Pair<T>{2 * b, T{0}}, fast_sum(T{1}, -b));
     const Pair<T> u = exact_sum(T{1}, q.hi);
     const T y = with_sign(T(0.5) * log_of_pair(u.hi, u.lo + q.lo), x);
-    const T inside = a < Limits<T>::odd_linear ? x : y;
+    if constexpr (D == Domain::Usual) return y;
     const T at_edge = a == 1 ? with_sign(Limits<T>::inf, x) : Limits<T>::nan;
-    return a < 1 ? inside : at_edge;
+    return a < 1 ? y : at_edge;
 }
 
 // ---- inverse trigonometric ----
@@ -186,40 +244,40 @@ ASC_MATH_INLINE T asin(T x) {
 
 template <class T>
 ASC_MATH_INLINE T acos(T x) {
+    using L = Limits<T>;
     const T a = absolute(x);
     const Pair<T> r = asin_reduced(a);
     // Beyond 1/2: 2 r or pi - 2 r; within: pi/2 - r or pi/2 + r.
-    const bool outer = a > T(0.5), negative = x < 0;
-    const T quarters = outer ? (negative ? T{2} : T{0}) : T{1};
-    const T factor = outer ? (negative ? T{-2} : T{2}) : (negative ? T{1} : T{-1});
-    const Pair<T> sum = fast_sum(quarters * Limits<T>::half_pi, factor * r.hi);
-    const T y = sum.hi + (sum.lo + mul_add(factor, r.lo, quarters * Limits<T>::half_pi_lo));
-    return a <= 1 ? y : Limits<T>::nan;
+    const T inside = T(0.5) - a;
+    const auto outer = negative_mask(inside);
+    const T quarters = select(outer, masked(T{2}, negative_mask(x)), T{1});
+    const T factor = flip(select(outer, T{2}, T{-1}), sign_of(x));
+    const Pair<T> sum = fast_sum(quarters * L::half_pi, factor * r.hi);
+    const T y = sum.hi + (sum.lo + mul_add(factor, r.lo, quarters * L::half_pi_lo));
+    return a <= 1 ? y : L::nan;
 }
 
-// atan(n / d) for 0 <= n <= d, 0 < d and both far from over- and underflow, as a sum.
+// base + atan(t) as a sum, |t| <= tan(pi / 8).
 template <class T>
-ASC_MATH_INLINE Pair<T> atan_ratio(T n, T d) {
-    // tan(pi / 8): beyond it, atan(n / d) = pi / 4 - atan((d - n) / (d + n)).
-    const bool outer = n > T(0x1.a827999fcef32p-2) * d;
-    const Pair<T> top = fast_sum(d, -n), bottom = fast_sum(d, n);
-    const Pair<T> q = quotient(Pair<T>{outer ? -top.hi : n, outer ? -top.lo : T{0}},
-                               Pair<T>{outer ? bottom.hi : d, outer ? bottom.lo : T{0}});
-    const T z = q.hi * q.hi;
-    const Pair<T> sum = fast_sum(outer ? T(0.5) * Limits<T>::half_pi : T{0}, q.hi);
-    const T low = sum.lo + (outer ? T(0.5) * Limits<T>::half_pi_lo : T{0});
-    return {sum.hi, low + mul_add(q.hi * z, atan_tail(z), q.lo)};
+ASC_MATH_INLINE Pair<T> atan_sum(T base, T base_lo, Pair<T> t) {
+    const T z = t.hi * t.hi;
+    const Pair<T> sum = fast_sum(base, t.hi);
+    return {sum.hi, sum.lo + (base_lo + mul_add(t.hi * z, atan_tail(z), t.lo))};
 }
 
 template <class T>
 ASC_MATH_INLINE T atan(T x) {
-    const T a = absolute(x);
-    const bool large = a > 1;
-    const T b = a > Limits<T>::up ? Limits<T>::up : a;
-    const Pair<T> r = atan_ratio(large ? T{1} : b, large ? b : T{1});
-    const Pair<T> c = fast_sum(large ? Limits<T>::half_pi : T{0}, large ? -r.hi : r.hi);
-    const T y = c.hi + (c.lo + (large ? Limits<T>::half_pi_lo - r.lo : r.lo));
-    const T finite = a < Limits<T>::odd_linear ? x : with_sign(y, x);
+    using L = Limits<T>;
+    const T a = absolute(x), b = a > L::up ? L::up : a;
+    // pi/4 + atan((b - 1) / (b + 1)) beyond tan(pi/8), pi/2 - atan(1 / b) beyond tan(3 pi/8).
+    const auto beyond = negative_mask(T(0x1.a827999fcef32p-2) - b);
+    const auto steep = negative_mask(T(0x1.3504f333f9de6p+1) - b);
+    const T steep_b = masked(b, steep);
+    const Pair<T> n = fast_sum(masked(T{-1}, beyond), b - steep_b);
+    const Pair<T> d = fast_sum(select(steep, b, T{1}), masked(b, beyond) - steep_b);
+    const T quarters = masked(T(0.5), beyond) + masked(T(0.5), steep);
+    const Pair<T> y = atan_sum(quarters * L::half_pi, quarters * L::half_pi_lo, quotient(n, d));
+    const T finite = a < L::odd_linear ? x : with_sign(y.hi + y.lo, x);
     return x == x ? finite : x;
 }
 
@@ -238,23 +296,39 @@ template <class T>
 ASC_MATH_INLINE T atan2(T y, T x) {
     using L = Limits<T>;
     const T ay = absolute(y), ax = absolute(x);
-    const bool steep = ay > ax;
-    const T big = steep ? ay : ax, little = steep ? ax : ay;
+    const T big = ay > ax ? ay : ax, little = ay > ax ? ax : ay;
     // Equal infinities are at 45 degrees, and 0 / 0 is 0 / 1.
     const T factor = moderate(big);
     const T d = big == L::inf || big == 0 ? T{1} : big * factor;
     const T n = big == L::inf ? (little == L::inf ? T{1} : T{0}) : little * factor;
-    const Pair<T> r = atan_ratio(n, d);
+    // pi/4 + atan((n - d) / (n + d)) beyond tan(pi/8).
+    const auto beyond = negative_mask(T(0x1.a827999fcef32p-2) * d - n);
+    const T half = masked(T(0.5), beyond);
+    const Pair<T> t = quotient(fast_sum(masked(-d, beyond), n), fast_sum(d, masked(n, beyond)));
+    const Pair<T> r = atan_sum(half * L::half_pi, half * L::half_pi_lo, t);
     // The angle is 0, pi/2 or pi, plus or minus r.
-    const bool left = sign_of(x) != 0;
-    const T quarters = steep ? T{1} : left ? T{2} : T{0};
-    const T turn = steep != left ? T{-1} : T{1};
-    const Pair<T> sum = fast_sum(quarters * L::half_pi, turn * r.hi);
-    const T angle = sum.hi + (sum.lo + mul_add(turn, r.lo, quarters * L::half_pi_lo));
+    const T difference = ax == ay ? T{0} : ax - ay;
+    const auto steep = negative_mask(difference), left = negative_mask(x);
+    const T quarters = select(steep, T{1}, masked(T{2}, left));
+    const auto turn = sign_of(difference) ^ sign_of(x);
+    const Pair<T> sum = fast_sum(quarters * L::half_pi, flip(r.hi, turn));
+    const T angle = sum.hi + (sum.lo + mul_add(quarters, L::half_pi_lo, flip(r.lo, turn)));
     return x == x && y == y ? with_sign(angle, y) : L::nan;
 }
 
 // ---- two operands ----
+
+// e^(hi + lo). Usual: it is normal.
+template <Domain D, class T>
+ASC_MATH_INLINE T exp_of_pair(Pair<T> x) {
+    using L = Limits<T>;
+    const T hi = D == Domain::Usual ? x.hi : clamp(x.hi, L::exp_bottom, L::exp_top);
+    const T lo = D == Domain::Usual || hi == x.hi ? x.lo : T{0};
+    const ExpParts<T> e = exp_parts<true>(hi, lo);
+    const Pair<T> one = fast_sum(T{1}, e.head);
+    const T y = one.hi + (one.lo + e.rest);
+    return D == Domain::Usual ? scale_normal(y, e.k) : scale(y, e.k);
+}
 
 template <class T>
 ASC_MATH_INLINE T nextafter(T x, T y) {

@@ -16,34 +16,30 @@ constexpr double kHalfPiLo = 0x1.1a62633145c07p-54;
 
 // ---- exponential ----
 
-// e^x = 2^k (1 + head + rest).
-ASC_MATH_INLINE ExpParts<double> exp_parts(double x) {
-    const double k = mul_add(x, kLog2E, kRound) - kRound;
-    const double head = mul_add(-k, kLn2Hi, x), low = k * kLn2Lo;
-    const double r = head - low;
-    // (e^r - 1 - r) / r^2 on |r| <= ln(2) / 2, error 2^-56 of e^r - 1.
-    const double tail =
-        horner(r, 0x1.0000000000005p-1, 0x1.555555555555cp-3, 0x1.55555555520f5p-5,
-               0x1.111111110e6e3p-7, 0x1.6c16c17f37338p-10, 0x1.a01a01b5d2bf9p-13,
-               0x1.a019a6869d20ap-16, 0x1.71ddea1243a50p-19, 0x1.28a2aab27f7edp-22,
-               0x1.af7696c511b09p-26);
-    return {k, head, mul_add(r * r, tail, -low), low, r};
+// (e^r - 1 - r - r^2 / 2) / r^3 on |r| <= ln(2) / 2, error 2^-61 of e^r - 1.
+ASC_MATH_INLINE double exp_tail(double r) {
+    return polynomial(r, 0x1.5555555555559p-3, 0x1.555555555555ap-5, 0x1.111111110f6afp-7,
+                      0x1.6c16c16c14461p-10, 0x1.a01a01afe5245p-13, 0x1.a01a01b0b2176p-16,
+                      0x1.71ddf853b15f9p-19, 0x1.27e4c5ab0b367p-22, 0x1.af5ebed0f99d4p-26,
+                      0x1.1f9553fa2b0c7p-29);
 }
 
 // (sinh(r) / r - 1) / r^2 on z = r^2 <= 1, error 2^-63 of sinh.
 ASC_MATH_INLINE double sinh_tail(double z) {
-    return horner(z, 0x1.5555555555556p-3, 0x1.11111111110a1p-7, 0x1.a01a01a0291fbp-13,
+    return polynomial(z, 0x1.5555555555556p-3, 0x1.11111111110a1p-7, 0x1.a01a01a0291fbp-13,
                   0x1.71de3a45f72e3p-19, 0x1.ae6467667f656p-26, 0x1.611a3a2548dd4p-33,
                   0x1.b4cf76f945872p-41);
 }
 
 // (tanh(r) / r - 1) / r^2 on r <= 0.9, z = r^2, error 2^-60 of tanh.
 ASC_MATH_INLINE double tanh_tail(double z) {
-    return horner(z, -0x1.5555555555554p-2, 0x1.1111111110e82p-3, -0x1.ba1ba1b9f73c4p-5,
-                  0x1.664f487b60ff1p-6, -0x1.226e3484312c4p-7, 0x1.d6d3b0b23dfa3p-9,
-                  -0x1.7da1c686e3e4bp-10, 0x1.354965a996241p-11, -0x1.f4b99a4b14a9ap-13,
-                  0x1.92bc7b2a5be67p-14, -0x1.3bc1e5a431222p-15, 0x1.cb4c3fb7df5a0p-17,
-                  -0x1.1961f9b43bc7cp-18, 0x1.ed5c50d034fa5p-21, -0x1.bc7b0f4f5b310p-24);
+    const double rest =
+        polynomial(z, 0x1.1111111110e82p-3, -0x1.ba1ba1b9f73c4p-5, 0x1.664f487b60ff1p-6,
+                   -0x1.226e3484312c4p-7, 0x1.d6d3b0b23dfa3p-9, -0x1.7da1c686e3e4bp-10,
+                   0x1.354965a996241p-11, -0x1.f4b99a4b14a9ap-13, 0x1.92bc7b2a5be67p-14,
+                   -0x1.3bc1e5a431222p-15, 0x1.cb4c3fb7df5a0p-17, -0x1.1961f9b43bc7cp-18,
+                   0x1.ed5c50d034fa5p-21, -0x1.bc7b0f4f5b310p-24);
+    return mul_add(z, rest, -0x1.5555555555554p-2);
 }
 
 // e^(hi + lo) = 2^k (1 + m), with m good to 2^-58 of itself.
@@ -57,7 +53,7 @@ ASC_MATH_INLINE ExpPair exp_pair(double hi, double lo) {
     const DD square = exact_product(r.hi, 0.5 * r.hi);
     // (e^r - 1 - r - r^2 / 2) / r^3 on |r| <= ln(2) / 2.
     const double tail =
-        horner(r.hi, 0x1.5555555555559p-3, 0x1.5555555555559p-5, 0x1.111111110f6ddp-7,
+        polynomial(r.hi, 0x1.5555555555559p-3, 0x1.5555555555559p-5, 0x1.111111110f6ddp-7,
                0x1.6c16c16c14a78p-10, 0x1.a01a01afd57bep-13, 0x1.a01a01af671dep-16,
                0x1.71ddf876ac5acp-19, 0x1.27e4c7bde4022p-22, 0x1.af5e8779cf0acp-26,
                0x1.1f92c8e9157afp-29);
@@ -71,7 +67,7 @@ ASC_MATH_INLINE ExpPair exp_pair(double hi, double lo) {
 
 // (log(1 + f) - 2 s) / s for s = f / (2 + f), |s| <= 3 - 2 sqrt(2), error 2^-59.
 ASC_MATH_INLINE double log_tail(double z) {
-    return z * horner(z, 0x1.5555555555592p-1, 0x1.999999997fd39p-2, 0x1.24924941f8ad6p-2,
+    return z * polynomial(z, 0x1.5555555555592p-1, 0x1.999999997fd39p-2, 0x1.24924941f8ad6p-2,
                       0x1.c71c5202d525dp-3, 0x1.74664053cbed9p-3, 0x1.39a194215ea83p-3,
                       0x1.2f06fb57ccd73p-3);
 }
@@ -86,65 +82,67 @@ ASC_MATH_INLINE double log_sum(double e, double f, double lo) {
     return e * kLn2Hi - ((half_square - small) - f);
 }
 
+template <Domain D>
 ASC_MATH_INLINE double log64(double x) {
-    const Scaled<double> v = split_any(x);
-    return log_special(x, log_sum(v.e, v.m - 1, 0.0));
+    const Scaled<double> v = split<D>(x);
+    return log_special<D>(x, log_sum(v.e, v.m - 1, 0.0));
 }
 
-// log(m) of a split as a pair good to about 2^-59 of itself.
-ASC_MATH_INLINE DD log_mantissa(double m) {
-    const double f = m - 1;
+// log(1 + f) - f.
+ASC_MATH_INLINE double log_rest(double f) {
     const double s = f / (2 + f);
-    const DD half_square = exact_product(0.5 * f, f);
-    const DD head = fast_sum(f, -half_square.hi);
-    const double low = mul_add(s, half_square.hi + log_tail(s * s), head.lo - half_square.lo);
-    return fast_sum(head.hi, low);
+    const double half_square = 0.5 * f * f;
+    return mul_add(s, half_square + log_tail(s * s), -half_square);
 }
 
+template <Domain D>
 ASC_MATH_INLINE double log2_64(double x) {
-    const Scaled<double> v = split_any(x);
-    const DD y = product(log_mantissa(v.m), DD{0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56});
-    const DD sum = fast_sum(v.e, y.hi);
-    return log_special(x, sum.hi + (sum.lo + y.lo));
+    const Scaled<double> v = split<D>(x);
+    const double f = v.m - 1;
+    const DD p = exact_product(f, kLog2E);
+    const double low = mul_add(log_rest(f), kLog2E, mul_add(f, 0x1.777d0ffda0d24p-56, p.lo));
+    const DD sum = fast_sum(v.e, p.hi);
+    return log_special<D>(x, sum.hi + (sum.lo + low));
 }
 
+template <Domain D>
 ASC_MATH_INLINE double log10_64(double x) {
-    const Scaled<double> v = split_any(x);
-    const DD y = product(log_mantissa(v.m), DD{0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57});
+    const Scaled<double> v = split<D>(x);
+    const double f = v.m - 1;
+    const DD p = exact_product(f, 0x1.bcb7b1526e50ep-2);
     // log10(2) = hi + lo, hi with 40 bits.
-    const DD sum = fast_sum(v.e * 0x1.34413509f8000p-2, y.hi);
-    return log_special(x, sum.hi + (sum.lo + mul_add(v.e, -0x1.80433b83b532ap-44, y.lo)));
+    const DD sum = fast_sum(v.e * 0x1.34413509f8000p-2, p.hi);
+    const double low = mul_add(v.e, -0x1.80433b83b532ap-44, mul_add(f, 0x1.95355baaafad3p-57, p.lo));
+    return log_special<D>(x, sum.hi + (sum.lo + mul_add(log_rest(f), 0x1.bcb7b1526e50ep-2, low)));
 }
 
-// e ln 2 + log(m + lo) as a pair good to 2^-63 of itself.
-ASC_MATH_INLINE DD log_pair(double e, double m, double lo) {
-    const double f = m - 1;
-    const double d = m + 1;
-    const double d_low = (m - (d - 1)) + lo;
-    const double inverse = 1 / d;
-    const DD n = exact_sum(f, lo);
-    const double s = n.hi * inverse;
-    const double s_low = (residual(n.hi, s, d) + (n.lo - s * d_low)) * inverse;
+// e ln 2 + log(m) as a sum good to 2^-64 of itself: given f = m - 1 and d = m + 1 for an
+// m in [sqrt(1/2), sqrt(2)).
+ASC_MATH_INLINE DD log_pair(double e, DD f, DD d) {
+    const double inverse = 1 / d.hi;
+    const double s = f.hi * inverse;
+    const double s_low = (residual(f.hi, s, d.hi) + (f.lo - s * d.lo)) * inverse;
     DD z = exact_product(s, s);
     z.lo = mul_add(2 * s, s_low, z.lo);
-    // (atanh(s) / s - 1 - z / 3) / z^2
-    const double q = z.hi * horner(z.hi, 0x1.99999999999e2p-3, 0x1.2492492479838p-3,
-                                   0x1.c71c7203d0238p-4, 0x1.745cf6b775054p-4, 0x1.3b1ccf5a1baaep-4,
-                                   0x1.0fad6132c8797p-4, 0x1.0cb96046bf1dbp-4);
+    // (atanh(s) / s - 1 - z / 3) / z^2, error 2^-73 of the logarithm.
+    const double tail = polynomial(z.hi, 0x1.9999999999999p-3, 0x1.24924924928d0p-3, 0x1.c71c71c63edffp-4,
+                                   0x1.745d17e3109ffp-4, 0x1.3b1375620e00bp-4, 0x1.111e31a8ba114p-4,
+                                   0x1.de9004826b8d7p-5, 0x1.e84fd281ec3f1p-5);
+    const double q = mul_add(z.hi, tail, 0x1.ap-3 * z.lo);
     const DD a = fast_sum(0x1.5555555555555p-2, q);
     const DD b = product(z, DD{a.hi, a.lo + 0x1.5555555555555p-56});
     const DD c = product(DD{s, s_low}, b);
     const DD half = fast_sum(s, c.hi);
     const double half_low = half.lo + (s_low + c.lo);
     const DD sum = fast_sum(e * kLn2Hi, 2 * half.hi);
-    return fast_sum(sum.hi, sum.lo + mul_add(2.0, half_low, e * kLn2Lo));
+    return {sum.hi, sum.lo + mul_add(2.0, half_low, e * kLn2Lo)};
 }
 
 // ---- inverse trigonometric ----
 
 // (asin(r) / r - 1) / z on z = r^2 <= 1/4, error 2^-60.
 ASC_MATH_INLINE double asin_tail(double z) {
-    return horner(z, 0x1.5555555555565p-3, 0x1.333333332fdccp-4, 0x1.6db6db71016b1p-5,
+    return polynomial(z, 0x1.5555555555565p-3, 0x1.333333332fdccp-4, 0x1.6db6db71016b1p-5,
                   0x1.f1c71aeb0c283p-6, 0x1.6e8bd6a490798p-6, 0x1.1c4a73c099650p-6,
                   0x1.ca1470826b6e0p-7, 0x1.75d8b2b347697p-7, 0x1.5f8df0728d648p-7,
                   0x1.fda1c122e24e3p-9, 0x1.5cdbd00dd834dp-6, -0x1.4ef9de11bb7a2p-6,
@@ -153,7 +151,7 @@ ASC_MATH_INLINE double asin_tail(double z) {
 
 // (atan(r) / r - 1) / z on r <= tan(pi / 8), z = r^2, error 2^-59 of atan.
 ASC_MATH_INLINE double atan_tail(double z) {
-    return horner(z, -0x1.5555555555547p-2, 0x1.9999999996974p-3, -0x1.24924923049e6p-3,
+    return polynomial(z, -0x1.5555555555547p-2, 0x1.9999999996974p-3, -0x1.24924923049e6p-3,
                   0x1.c71c710319a98p-4, -0x1.745cfbb9696efp-4, 0x1.3b1146bd29052p-4,
                   -0x1.10ed8fe614d32p-4, 0x1.df27f2f99aa58p-5, -0x1.9d39d01dd43cfp-5,
                   0x1.38ca5cc23f9c5p-5, -0x1.276226c11406ep-6);
@@ -183,14 +181,16 @@ ASC_MATH_INLINE Reduced reduce_half_pi(double x) {
 
 // sin(r) - r.hi on |r| <= pi/4.
 ASC_MATH_INLINE double sin_rest(DD r, double z) {
-    const double tail = horner(z, -0x1.5555555555549p-3, 0x1.111111110f87ap-7, -0x1.a01a019c119f5p-13,
-                               0x1.71de3577bc404p-19, -0x1.ae5e663f580c5p-26, 0x1.5d93027856b1ep-33);
+    const double rest = polynomial(z, 0x1.111111110f87ap-7, -0x1.a01a019c119f5p-13,
+                                   0x1.71de3577bc404p-19, -0x1.ae5e663f580c5p-26,
+                                   0x1.5d93027856b1ep-33);
+    const double tail = mul_add(z, rest, -0x1.5555555555549p-3);
     return mul_add(r.hi * z, tail, mul_add(-0.5 * z, r.lo, r.lo));
 }
 
 // cos(r) as a pair on |r| <= pi/4.
 ASC_MATH_INLINE DD cos_pair(DD r, double z) {
-    const double tail = horner(z, 0x1.5555555555553p-5, -0x1.6c16c16c15e58p-10, 0x1.a01a019dcd383p-16,
+    const double tail = polynomial(z, 0x1.5555555555553p-5, -0x1.6c16c16c15e58p-10, 0x1.a01a019dcd383p-16,
                                -0x1.27e4f8c266e7fp-22, 0x1.1eea5e8cd9942p-29, -0x1.8fe57fcdbe314p-37);
     const double half = 0.5 * z;
     const DD head = fast_sum(1.0, -half);
@@ -220,7 +220,7 @@ ASC_MATH_INLINE double tan_quadrant(Reduced v) {
 ASC_MATH_INLINE double sin64(double x, Reduced v) {
     return absolute(x) < 0x1p-28 ? x : sin_quadrant(v);
 }
-ASC_MATH_INLINE double cos64(double, Reduced v) { return sin_quadrant({v.r, v.quadrant + 1}); }
+ASC_MATH_INLINE double cos64(Reduced v) { return sin_quadrant({v.r, v.quadrant + 1}); }
 ASC_MATH_INLINE double tan64(double x, Reduced v) {
     return absolute(x) < 0x1p-28 ? x : tan_quadrant(v);
 }
@@ -244,16 +244,14 @@ ASC_MATH_INLINE double hypot64(double x, double y) {
     return infinite ? kInf : y1;
 }
 
-ASC_MATH_INLINE double pow64(double x, double y) {
-    const double a = absolute(x);
-    const Scaled<double> v = split_any(a);
-    const DD l = log_pair(v.e, v.m, 0.0);
-    const double c = clamp(y, -0x1p65, 0x1p65);
-    const DD p = exact_product(c, l.hi);
-    const double hi = clamp(p.hi, -750.0, 710.0);
-    const ExpPair e = exp_pair(hi, hi == p.hi ? mul_add(c, l.lo, p.lo) : 0.0);
-    const DD one = fast_sum(1.0, e.m.hi);
-    return pow_special(x, y, scale(one.hi + (one.lo + e.m.lo), e.k));
+// y log(x) for x > 0 and |y| < 2^66.
+template <Domain D>
+ASC_MATH_INLINE DD pow_exponent(double x, double y) {
+    const Scaled<double> v = split<D>(x);
+    const double d = v.m + 1;
+    const DD l = log_pair(v.e, DD{v.m - 1, 0.0}, DD{d, v.m - (d - 1)});
+    const DD p = exact_product(y, l.hi);
+    return {p.hi, mul_add(y, l.lo, p.lo)};
 }
 
 ASC_MATH_INLINE double logaddexp64(double x, double y) {
@@ -267,7 +265,8 @@ ASC_MATH_INLINE double logaddexp64(double x, double y) {
     const DD u = exact_sum(1.0, e.hi);
     const double u_low = u.lo + mul_add(s, p.m.lo, e.lo);
     const Scaled<double> v = split_exponent(u.hi);
-    const DD l = log_pair(v.e, v.m, 0.5 * u_low * v.down);
+    const double low = 0.5 * u_low * v.down, more = v.m + 1;
+    const DD l = log_pair(v.e, exact_sum(v.m - 1, low), DD{more, (v.m - (more - 1)) + low});
     const DD sum = exact_sum(big, l.hi);
     const double finite = sum.hi + (sum.lo + l.lo);
     const double r = absolute(big) == kInf || little == -kInf ? big : finite;

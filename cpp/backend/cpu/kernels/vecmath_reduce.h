@@ -1,5 +1,6 @@
 // Reduction of any finite argument modulo pi/2 (Payne and Hanek, 1983), for the rare large ones.
 #pragma once
+#include "backend/cpu/kernels/vecmath_f32.h"
 #include "backend/cpu/kernels/vecmath_f64.h"
 
 namespace asc::cpu::ASC_ISA {
@@ -64,6 +65,27 @@ inline __attribute__((noinline)) Reduced reduce_any(double x) {
     if (sign_of(x)) quadrant = -quadrant;
     return {r, quadrant};
 }
+
+// ---- the periodic functions of any argument: near ones in vectors, far ones one by one ----
+
+ASC_MATH_INLINE bool far_off(float x) {
+    const float a = absolute(x);
+    return (a > kTrigLimit32) & (a < __builtin_inff());
+}
+ASC_MATH_INLINE bool far_off(double x) {
+    const double a = absolute(x);
+    return (a > kTrigLimit64) & (a < kInf);
+}
+
+ASC_MATH_INLINE double sin64_near(double x) { return sin64(x, reduce_half_pi(x)); }
+ASC_MATH_INLINE double cos64_near(double x) { return cos64(reduce_half_pi(x)); }
+ASC_MATH_INLINE double tan64_near(double x) { return tan64(x, reduce_half_pi(x)); }
+ASC_MATH_INLINE double sin64_far(double x) { return sin64(x, reduce_any(x)); }
+ASC_MATH_INLINE double cos64_far(double x) { return cos64(reduce_any(x)); }
+ASC_MATH_INLINE double tan64_far(double x) { return tan64(x, reduce_any(x)); }
+ASC_MATH_INLINE float sin32_far(float x) { return static_cast<float>(sin64_far(x)); }
+ASC_MATH_INLINE float cos32_far(float x) { return static_cast<float>(cos64_far(x)); }
+ASC_MATH_INLINE float tan32_far(float x) { return static_cast<float>(tan64_far(x)); }
 
 }  // namespace
 }  // namespace asc::cpu::ASC_ISA

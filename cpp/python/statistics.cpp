@@ -1,0 +1,168 @@
+// Statistical functions, any, all, count_nonzero.
+#include <algorithm>
+
+#include "backend/cpu/reduce.h"
+#include "core/promotion.h"
+#include "core/view.h"
+#include "python/bind.h"
+
+namespace asc::python {
+namespace {
+
+using cpu::ReduceSpec;
+using cpu::Reduction;
+
+// Throws unless the dtype is in the category, or relaxed mode holds and also takes it.
+void require_or_relax(const char* function, Category category, Category relaxed, DType dtype) {
+    if (accepts(category, dtype)) return;
+    if (accepts(relaxed, dtype) && !strict()) return;
+    require(function, category, dtype);
+}
+
+// The dtype of sums and products: integers become the widest of their kind.
+DType sum_dtype(DType d) {
+    if (kind(d) == Kind::Unsigned) return DType::UInt64;
+    return is_integer(d) || is_bool(d) ? kDefaultInt : d;
+}
+
+DType sum_dtype(const char* function, DType from, PyObject* dtype) {
+    require_or_relax(function, Category::Numeric, Category::Any, from);
+    const std::optional<DType> asked = to_optional_dtype(dtype, function);
+    if (!asked) return sum_dtype(from);
+    if (is_bool(*asked) || (is_complex(from) && !is_complex(*asked))) {
+        raise(ErrorKind::Type, "%s: elements of dtype %s cannot be accumulated as %s; accepted: %s dtypes", function,
+              name(from), name(*asked), is_complex(from) ? "complex floating-point" : "numeric");
+    }
+    return *asked;
+}
+
+Dims all_axes(int ndim) {
+    Dims axes(ndim);
+    for (int i = 0; i < ndim; ++i) axes[i] = i;
+    return axes;
+}
+
+PyObject* reduced(const char* function, const Array& x, PyObject* axis, PyObject* keepdims, const ReduceSpec& spec) {
+    const Dims axes = axis == Py_None ? all_axes(x.ndim()) : *to_axes(axis, x.ndim(), function);
+    const bool keep = keepdims != Py_False && to_bool(keepdims, function, "keepdims");
+    Array result = [&] {
+        Unlocked unlocked(x.size());
+        return cpu::reduce(spec, x, axes);
+    }();
+    if (keep) {
+        Dims shape = x.shape;
+        for (int64_t i : axes) shape[static_cast<int>(i)] = 1;
+        result.strides = row_major_strides(shape);
+        result.shape = std::move(shape);
+    }
+    return wrap(std::move(result));
+}
+
+// ---- sum, prod
+
+PyObject* accumulated(PyObject* const* args, const char* function, Reduction op) {
+    const Array& x = to_array(args[0], function, "x");
+    const DType dtype = sum_dtype(function, x.dtype, args[2]);
+    return reduced(function, x, args[1], args[3], {op, dtype, dtype});
+}
+PyObject* sum(PyObject* const* args) { return accumulated(args, "sum", Reduction::Sum); }
+PyObject* prod(PyObject* const* args) { return accumulated(args, "prod", Reduction::Prod); }
+
+// ---- max, min
+
+// Some result has no elements to choose from.
+bool has_empty_sequence(const Array& x, const Dims& axes) {
+    int64_t elements = 1, results = 1;
+    for (int i = 0; i < x.ndim(); ++i) {
+        const bool along = std::find(axes.begin(), axes.end(), i) != axes.end();
+        (along ? elements : results) *= x.shape[i];
+    }
+    return elements == 0 && results > 0;
+}
+
+PyObject* extremum(PyObject* const* args, const char* function, Reduction op) {
+    const Array& x = to_array(args[0], function, "x");
+    require_or_relax(function, Category::Real, Category::Boolean, x.dtype);
+    const Dims axes = args[1] == Py_None ? all_axes(x.ndim()) : *to_axes(args[1], x.ndim(), function);
+    if (has_empty_sequence(x, axes)) {
+        raise(ErrorKind::Value, "%s: no elements to choose from: shape %s along axes %s; accepted: at least one element",
+              function, to_string(x.shape).c_str(), to_string(axes).c_str());
+    }
+    if (is_bool(x.dtype)) op = op == Reduction::Max ? Reduction::Any : Reduction::All;
+    return reduced(function, x, args[1], args[2], {op, x.dtype, x.dtype});
+}
+PyObject* max(PyObject* const* args) { return extremum(args, "max", Reduction::Max); }
+PyObject* min(PyObject* const* args) { return extremum(args, "min", Reduction::Min); }
+
+// ---- mean, var, std
+
+PyObject* mean(PyObject* const* args) {
+    const Array& x = to_array(args[0], "mean", "x");
+    require_or_relax("mean", Category::Floating, Category::Any, x.dtype);
+    const DType dtype = is_float(x.dtype) ? x.dtype : kDefaultFloat;
+    return reduced("mean", x, args[1], args[2], {Reduction::Mean, dtype, dtype});
+}
+
+PyObject* spread(PyObject* const* args, const char* function, Reduction op) {
+    const Array& x = to_array(args[0], function, "x");
+    if (is_complex(x.dtype)) require(function, Category::RealFloating, x.dtype);
+    require_or_relax(function, Category::RealFloating, Category::Any, x.dtype);
+    const DType dtype = is_float(x.dtype) ? x.dtype : kDefaultFloat;
+    const double correction = to_double(args[2], function, "correction");
+    return reduced(function, x, args[1], args[3], {op, dtype, dtype, correction});
+}
+PyObject* var(PyObject* const* args) { return spread(args, "var", Reduction::Var); }
+PyObject* std(PyObject* const* args) { return spread(args, "std", Reduction::Std); }
+
+// ---- any, all, count_nonzero
+
+PyObject* truth(PyObject* const* args, const char* function, Reduction op, DType result) {
+    const Array& x = to_array(args[0], function, "x");
+    return reduced(function, x, args[1], args[2], {op, DType::Bool, result});
+}
+PyObject* any(PyObject* const* args) { return truth(args, "any", Reduction::Any, DType::Bool); }
+PyObject* all(PyObject* const* args) { return truth(args, "all", Reduction::All, DType::Bool); }
+PyObject* count_nonzero(PyObject* const* args) { return truth(args, "count_nonzero", Reduction::Count, kIndexType); }
+
+// ---- cumulative_sum, cumulative_prod
+
+PyObject* cumulative(PyObject* const* args, const char* function, bool product) {
+    const Array& x = to_array(args[0], function, "x");
+    if (x.ndim() == 0) raise(ErrorKind::Value, "%s: x has no axes; accepted: at least one", function);
+    int axis = 0;
+    if (args[1] != Py_None) {
+        axis = normalize_axis(to_int(args[1], function, "axis"), x.ndim(), function);
+    } else if (x.ndim() > 1) {
+        raise(ErrorKind::Value, "%s: x has %d axes; accepted: an axis, which may be left out for one-dimensional arrays only",
+              function, x.ndim());
+    }
+    const DType dtype = sum_dtype(function, x.dtype, args[2]);
+    const bool initial = to_bool(args[3], function, "include_initial");
+    Array result = [&] {
+        Unlocked unlocked(x.size());
+        return cpu::scan({product, dtype, initial}, x, axis);
+    }();
+    return wrap(std::move(result));
+}
+PyObject* cumulative_sum(PyObject* const* args) { return cumulative(args, "cumulative_sum", false); }
+PyObject* cumulative_prod(PyObject* const* args) { return cumulative(args, "cumulative_prod", true); }
+
+}  // namespace
+
+PyMethodDef statistics_methods[] = {
+    method<sum, 4>("sum"),
+    method<prod, 4>("prod"),
+    method<max, 3>("max"),
+    method<min, 3>("min"),
+    method<mean, 3>("mean"),
+    method<var, 4>("var"),
+    method<std, 4>("std"),
+    method<any, 3>("any"),
+    method<all, 3>("all"),
+    method<count_nonzero, 3>("count_nonzero"),
+    method<cumulative_sum, 4>("cumulative_sum"),
+    method<cumulative_prod, 4>("cumulative_prod"),
+    kEnd,
+};
+
+}  // namespace asc::python
