@@ -83,9 +83,11 @@ def run(suite: Path, args: argparse.Namespace, pytest_args: list[str]) -> int:
         # The suite's directory may be read-only, or a submodule that should stay clean.
         env["HYPOTHESIS_STORAGE_DIRECTORY"] = str(Path(scratch) / "hypothesis")
         env["PYTHONDONTWRITEBYTECODE"] = "1"
+        paths = [str(HERE), str(suite), env.get("PYTHONPATH", "")]
+        env["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
         command = [
             *(sys.executable, "-m", "pytest", "array_api_tests", "-n", "auto", "-q"),
-            *("-p", "no:cacheprovider", "--disable-deadline"),
+            *("-p", "no:cacheprovider", "-p", "suite_repairs", "--disable-deadline"),
             *("--max-examples", str(args.max_examples)),
             *("--xfails-file", str(HERE / "xfails.txt"), "--skips-file", os.devnull),
             *("--junitxml", str(report)),

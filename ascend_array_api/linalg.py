@@ -352,27 +352,37 @@ def _largest(x: Array, axis: Axes, keepdims: bool) -> Array:
     return _core.max(x, axes, keepdims)
 
 
+# Between these a float64 sum of squares has lost nothing to underflow or overflow.
+_LEAST_SQUARE = finfo(float64).smallest_normal / finfo(float64).eps
+_LARGEST_SQUARE = finfo(float64).max
+
+
+def _squares_are_safe(total: Array) -> bool:
+    if total.ndim == 0:
+        return _LEAST_SQUARE < float(total) <= _LARGEST_SQUARE
+    return total.size == 0 or (
+        float(_core.min(total, None, False)) > _LEAST_SQUARE
+        and float(_core.max(total, None, False)) <= _LARGEST_SQUARE
+    )
+
+
 def _root_of_squares(x: Array, axis: Axes, keepdims: bool) -> Array:
     """Return ``sqrt(sum(abs(x)**2))``, safe from overflow and underflow in between.
 
-    Narrow dtypes are squared in float64, which holds their squares. For float64 the magnitudes are
-    divided by the largest one, but only where the plain sum left the range.
+    Narrow dtypes are squared in float64, which holds their squares. In float64 the magnitudes are
+    divided by the largest one, but only where the plain sum left the safe range.
     """
-    magnitudes = _core.abs(x)
+    magnitudes = _core.abs(x) if x.dtype.kind == "c" else x
     dtype = magnitudes.dtype
     if dtype != float64:
         wide = _core.square(_core.astype(magnitudes, float64, False, None))
         return _core.astype(_core.sqrt(_core.sum(wide, axis, None, keepdims)), dtype, False, None)
     total = _core.sum(_core.square(magnitudes), axis, None, keepdims)
-    # Below this a square may have lost bits; a NaN is in neither range and stays.
-    trusted = _core.logical_and(
-        _core.greater(total, finfo(float64).smallest_normal / finfo(float64).eps),
-        _core.less(total, math.inf),
-    )
-    if bool(_core.all(_core.logical_or(trusted, _core.isnan(total)), None, False)):
+    if _squares_are_safe(total):
         return _core.sqrt(total)
+    magnitudes = _core.abs(magnitudes)
     scale = _largest(magnitudes, axis, True)
-    # Zeros and infinities stay themselves: 0 / 1 and inf / 1.
+    # Zeros, infinities and NaN stay themselves when divided by 1.
     usable = _core.logical_and(_core.greater(scale, 0.0), _core.less(scale, math.inf))
     scale = _core.where(usable, scale, 1.0)
     scaled = _core.sum(_core.square(_core.divide(magnitudes, scale)), axis, None, True)

@@ -111,6 +111,11 @@ PyObject* imag(PyObject* const* args) {
     const Array& x = to_array(args[0], "imag", "x");
     require("imag", Category::Numeric, x.dtype);
     if (is_complex(x.dtype)) return wrap(imag_view(x));
+    if (strict()) {
+        raise(ErrorKind::Type, "imag: dtype %s is not supported; accepted: complex dtypes, or relaxed mode "
+                               "(runtime.set_strict(False)), where real arrays have an imaginary part of zeros",
+              name(x.dtype));
+    }
     Array zeros = Array::empty(x.shape, x.dtype);
     std::memset(zeros.data(), 0, static_cast<size_t>(zeros.size() * itemsize(x.dtype)));
     return wrap(std::move(zeros));

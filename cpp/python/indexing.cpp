@@ -220,7 +220,8 @@ struct Offsets {
 
 Offsets mask_offsets(const Array& x, int axis, const Array& mask, const char* function) {
     for (int i = 0; i < mask.ndim(); ++i) {
-        if (mask.shape[i] != x.shape[axis + i]) {
+        // The standard lets an extent of the mask be 0 whatever the array's.
+        if (mask.shape[i] != x.shape[axis + i] && mask.shape[i] != 0) {
             raise(ErrorKind::Index, "%s: a mask of shape %s does not fit axes %d to %d of shape %s", function,
                   to_string(mask.shape).c_str(), axis, axis + mask.ndim() - 1, to_string(x.shape).c_str());
         }
@@ -384,7 +385,7 @@ bool assign_by_mask(const Array& x, const std::vector<Item>& items, const Array&
     Array mask = items[0].array;
     if (mask.ndim() == 0) return false;
     for (int i = 0; i < mask.ndim(); ++i) {
-        if (mask.shape[i] != x.shape[i]) return false;  // resolve() has the error
+        if (mask.shape[i] != x.shape[i]) return false;  // resolve() decides
     }
     while (mask.ndim() < x.ndim()) mask = expand_dims(mask, mask.ndim());
     if (may_overlap(mask, x)) mask = copy(mask);

@@ -329,10 +329,9 @@ Array from_sequence(PyObject* o, std::optional<DType> wanted, const char* functi
 }
 
 void check_cast(DType from, DType to, const char* function) {
-    if (is_complex(from) && !is_complex(to) && !is_bool(to) && strict()) {
-        raise(ErrorKind::Type, "%s: converting %s to %s drops the imaginary part; use real, or relaxed mode "
-                               "(runtime.set_strict(False))",
-              function, name(from), name(to));
+    if (is_complex(from) && !is_complex(to) && !is_bool(to)) {
+        raise(ErrorKind::Type, "%s: converting %s to %s would drop the imaginary part; use real", function, name(from),
+              name(to));
     }
 }
 

@@ -236,12 +236,13 @@ PyObject* roll(PyObject* const* args) {
     // An axis may be named more than once: its shifts add up.
     Dims axes = flat ? Dims{0} : to_dims(args[2], "roll", "axis");
     if (flat && amounts.size() != 1) raise(ErrorKind::Value, "roll: without axis, shift must be one int");
-    if (amounts.size() != axes.size() && amounts.size() != 1 && axes.size() != 1) {
-        raise(ErrorKind::Value, "roll: %d shifts for %d axes", amounts.size(), axes.size());
+    if (amounts.size() != axes.size() && amounts.size() != 1) {
+        raise(ErrorKind::Value, "roll: %d shifts for %d axes; one int, or as many shifts as axes are needed", amounts.size(),
+              axes.size());
     }
     Dims shifts(x.ndim(), 0);
-    for (int i = 0; i < std::max(amounts.size(), axes.size()); ++i) {
-        int axis = normalize_axis(axes[axes.size() == 1 ? 0 : i], x.ndim(), "roll");
+    for (int i = 0; i < axes.size(); ++i) {
+        int axis = normalize_axis(axes[i], x.ndim(), "roll");
         int64_t extent = x.shape[axis], amount = amounts[amounts.size() == 1 ? 0 : i];
         if (extent > 0) shifts[axis] = ((shifts[axis] + amount % extent) % extent + extent) % extent;
     }

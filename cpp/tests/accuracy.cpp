@@ -62,7 +62,8 @@ struct Isa {
 std::vector<Isa> instruction_sets() {
 #if defined(__x86_64__)
     return {{"v2", asc::cpu::v2::fill_math, __builtin_cpu_supports("sse4.2") != 0},
-            {"v3", asc::cpu::v3::fill_math, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
+            {"v3", asc::cpu::v3::fill_math,
+             __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
             {"v4", asc::cpu::v4::fill_math,
              __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                  __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")}};
@@ -135,28 +136,41 @@ const Function kFunctions[] = {
     ASC_BINARY(Pow, pow, 1, 0, 0, 5, pow, ASC_QUAD(pow)),
 };
 
+double power_of_two(int n) {
+    const uint64_t word = static_cast<uint64_t>(n + 1023) << 52;
+    double x;
+    memcpy(&x, &word, sizeof x);
+    return x;
+}
+
 // The error of y in ulp of the exact value; NaN, infinity and the sign of zero must agree.
 template <class T, class Wide>
 double ulp_error(T y, Wide exact, double least_ulp) {
     constexpr bool single = sizeof(T) == 4;
     const bool y_nan = y != y, exact_nan = exact != exact;
     if (y_nan || exact_nan) return y_nan == exact_nan ? 0 : HUGE_VAL;
-    if (y == 0 && exact == 0 && (signbit(y) != 0) != (signbit(static_cast<T>(exact)) != 0)) return HUGE_VAL;
+    if (y == 0 && exact == 0 && (signbit(y) != 0) != (signbit(static_cast<T>(exact)) != 0))
+        return HUGE_VAL;
     const Wide top = static_cast<Wide>(single ? 0x1p127 : 0x1p1023) * 2;
     // Infinity stands where the next number above the largest would.
     const Wide e = exact > top ? top : exact < -top ? -top : exact;
     const Wide v = y - y != 0 ? (y > 0 ? top : -top) : static_cast<Wide>(y);
     const Wide difference = v > e ? v - e : e - v;
     if (difference == 0) return 0;
-    int exponent;
-    frexp(static_cast<double>(e), &exponent);
+    const double rounded = static_cast<double>(e);
+    uint64_t word;
+    memcpy(&word, &rounded, sizeof word);
+    const int exponent = static_cast<int>(word >> 52 & 0x7ff) - 1023;
     const int lowest = single ? -126 : -1022, highest = single ? 127 : 1023;
-    exponent = e == 0 || exponent - 1 < lowest ? lowest : exponent - 1 > highest ? highest : exponent - 1;
-    const int ulp = exponent - (single ? 23 : 52);
-    if (least_ulp > 0 && ldexp(1.0, ulp) < least_ulp) return static_cast<double>(difference) / least_ulp;
+    const int ulp = (exponent < lowest    ? lowest
+                     : exponent > highest ? highest
+                                          : exponent) -
+                    (single ? 23 : 52);
+    if (least_ulp > 0 && ldexp(1.0, ulp) < least_ulp)
+        return static_cast<double>(difference) / least_ulp;
     // In two steps: 2^1074 overflows.
-    return static_cast<double>(difference * static_cast<Wide>(ldexp(1.0, -ulp / 2)) *
-                               static_cast<Wide>(ldexp(1.0, -ulp - -ulp / 2)));
+    return static_cast<double>(difference * static_cast<Wide>(power_of_two(-ulp / 2)) *
+                               static_cast<Wide>(power_of_two(-ulp - -ulp / 2)));
 }
 
 struct Random {
@@ -171,9 +185,26 @@ struct Random {
     double between(double a, double b) { return a + unit() * (b - a); }
 };
 
-const double kSpecial[] = {0.0, 1.0, 0.5, 2.0, 3.0, 10.0, 0x1p-149, 0x1p-126, 0x1p-1074, 0x1p-1022,
-                           0x1.fffffep127, 0x1.fffffffffffffp1023, HUGE_VAL, NAN, 0x1p53, 0x1p24,
-                           88.72284, 709.782712893384, -0.6931471805599453, 1.5707963267948966};
+const double kSpecial[] = {0.0,
+                           1.0,
+                           0.5,
+                           2.0,
+                           3.0,
+                           10.0,
+                           0x1p-149,
+                           0x1p-126,
+                           0x1p-1074,
+                           0x1p-1022,
+                           0x1.fffffep127,
+                           0x1.fffffffffffffp1023,
+                           HUGE_VAL,
+                           NAN,
+                           0x1p53,
+                           0x1p24,
+                           88.72284,
+                           709.782712893384,
+                           -0.6931471805599453,
+                           1.5707963267948966};
 
 template <class T>
 T neighbour(T x, int64_t steps) {
@@ -196,13 +227,20 @@ T sample(Random& r, const Function& f) {
             memcpy(&x, &b, sizeof x);
             return x;
         }
-        case 1: return static_cast<T>(sign * ldexp(1 + r.unit(), static_cast<int>(r.bits() % 60) - 45));
-        case 2: return neighbour(static_cast<T>(sign), static_cast<int64_t>(r.bits() >> (r.bits() % 50 + 10)));
-        case 3: return static_cast<T>(sign * static_cast<double>(r.bits() >> (r.bits() % 48 + 16)) * M_PI_2);
+        case 1:
+            return static_cast<T>(sign * ldexp(1 + r.unit(), static_cast<int>(r.bits() % 60) - 45));
+        case 2:
+            return neighbour(static_cast<T>(sign),
+                             static_cast<int64_t>(r.bits() >> (r.bits() % 50 + 10)));
+        case 3:
+            return static_cast<T>(sign * static_cast<double>(r.bits() >> (r.bits() % 48 + 16)) *
+                                  M_PI_2);
         case 4:
-            return neighbour(static_cast<T>(sign * kSpecial[r.bits() % (sizeof kSpecial / sizeof *kSpecial)]),
-                             static_cast<int64_t>(r.bits() % 5) - 2);
-        default: return static_cast<T>(r.between(f.low, f.high));
+            return neighbour(
+                static_cast<T>(sign * kSpecial[r.bits() % (sizeof kSpecial / sizeof *kSpecial)]),
+                static_cast<int64_t>(r.bits() % 5) - 2);
+        default:
+            return static_cast<T>(r.between(f.low, f.high));
     }
 }
 
@@ -218,9 +256,12 @@ T partner(Random& r, const Function& f, T x) {
             return static_cast<T>(r.between(-reach, reach) / log2(fabs(v)));
         }
         case Op::LogAddExp:
-            if (v < 0) return neighbour(static_cast<T>(log1p(-exp(v))), static_cast<int64_t>(r.bits() % 9) - 4);
+            if (v < 0)
+                return neighbour(static_cast<T>(log1p(-exp(v))),
+                                 static_cast<int64_t>(r.bits() % 9) - 4);
             return static_cast<T>(v + r.between(-40, 40));
-        default: return neighbour(x, static_cast<int64_t>(r.bits() >> (r.bits() % 50 + 10)));
+        default:
+            return neighbour(x, static_cast<int64_t>(r.bits() >> (r.bits() % 50 + 10)));
     }
 }
 
@@ -233,8 +274,8 @@ struct Worst {
 constexpr int64_t kBlock = 4096;
 
 template <class T>
-void measure(const Function& f, ElementwiseFn kernel, const std::vector<T>& a, const std::vector<T>& b,
-             Worst& worst) {
+void measure(const Function& f, ElementwiseFn kernel, const std::vector<T>& a,
+             const std::vector<T>& b, Worst& worst) {
     const int64_t n = static_cast<int64_t>(a.size());
     std::vector<T> out(a.size()), shifted(a.size());
     const void* src[2] = {a.data(), b.data()};
@@ -249,11 +290,14 @@ void measure(const Function& f, ElementwiseFn kernel, const std::vector<T>& a, c
     for (int64_t i = 0; i < n; ++i) {
         double error;
         if constexpr (sizeof(T) == 4) {
-            error = ulp_error<T, double>(out[i], f.f32 ? f.f32(a[i]) : f.g32(a[i], b[i]), f.least_ulp);
+            error =
+                ulp_error<T, double>(out[i], f.f32 ? f.f32(a[i]) : f.g32(a[i], b[i]), f.least_ulp);
         } else {
-            error = ulp_error<T, Quad>(out[i], f.f64 ? f.f64(a[i]) : f.g64(a[i], b[i]), f.least_ulp);
+            error =
+                ulp_error<T, Quad>(out[i], f.f64 ? f.f64(a[i]) : f.g64(a[i], b[i]), f.least_ulp);
         }
-        if (error > worst.error) worst = {error, a[i], f.f32 ? 0.0 : b[i], out[i], worst.count, worst.moved};
+        if (error > worst.error)
+            worst = {error, a[i], f.f32 ? 0.0 : b[i], out[i], worst.count, worst.moved};
     }
     worst.count += static_cast<uint64_t>(n);
 }
@@ -276,16 +320,27 @@ Worst sweep(const Function& f, ElementwiseFn kernel, uint64_t stride) {
     return worst;
 }
 
+// All pairs of special values, then samples.
+template <class T>
+void fill(const Function& f, Random& random, bool first, std::vector<T>& a, std::vector<T>& b) {
+    constexpr int64_t n = 2 * static_cast<int64_t>(sizeof kSpecial / sizeof *kSpecial);
+    const auto special = [](int64_t i) {
+        return static_cast<T>(i % 2 ? -kSpecial[i / 2] : kSpecial[i / 2]);
+    };
+    for (int64_t i = 0; i < kBlock; ++i) {
+        const bool pair = first && i < n * n;
+        a[i] = pair ? special(i / n) : sample<T>(random, f);
+        b[i] = pair ? special(i % n) : f.f32 ? T{0} : partner(random, f, a[i]);
+    }
+}
+
 template <class T>
 Worst sampled(const Function& f, ElementwiseFn kernel, uint64_t samples) {
     Worst worst;
     Random random;
     std::vector<T> a(kBlock), b(kBlock);
     while (worst.count < samples) {
-        for (int64_t i = 0; i < kBlock; ++i) {
-            a[i] = sample<T>(random, f);
-            b[i] = f.f32 ? T{0} : partner(random, f, a[i]);
-        }
+        fill(f, random, worst.count == 0, a, b);
         measure<T>(f, kernel, a, b, worst);
     }
     return worst;
@@ -359,9 +414,12 @@ bool run(const Function& f, const KernelTable& table, const Options& o) {
     if (o.f32) {
         const ElementwiseFn kernel = kernels[asc::index(DType::Float32)];
         const uint64_t stride = o.all ? 1 : (uint64_t{1} << 32) / o.samples | 1;
-        good &= report(f, "f32", f.f32 ? sweep(f, kernel, stride) : sampled<float>(f, kernel, o.samples));
+        good &= report(f, "f32",
+                       f.f32 ? sweep(f, kernel, stride) : sampled<float>(f, kernel, o.samples));
     }
-    if (o.f64) good &= report(f, "f64", sampled<double>(f, kernels[asc::index(DType::Float64)], o.samples));
+    if (o.f64)
+        good &=
+            report(f, "f64", sampled<double>(f, kernels[asc::index(DType::Float64)], o.samples));
     return good;
 }
 

@@ -143,22 +143,28 @@ void test_product(int64_t m, int64_t n, int64_t k) {
         const Stored<T> x(a, m, k, layout / 3), y(b, k, n, layout % 3);
         check(same_bits(c, product(x, y, m, n, k, layout % 2 + 1)), "layout changes bits: " + label);
     }
-    if (m == 1 && n == 1) return;
     check(same_bits(c, product(a0, b0, m, n, k, 3)), "threads change bits: " + label);
-    // One row, one column and a batch of the same product.
-    const int64_t row = m / 2, col = n / 2;
-    if (n > 1) {
-        std::vector<T> one(static_cast<size_t>(n));
-        multiply({DTypeOf<T>::value, 1, n, k, {a.data() + row * k, k, 1}, b0.operand, one.data()}, threads(2));
-        check(std::memcmp(one.data(), c.data() + row * n, one.size() * sizeof(T)) == 0, "row alone: " + label);
-    }
-    if (m > 1) {
-        std::vector<T> one(static_cast<size_t>(m));
-        multiply({DTypeOf<T>::value, m, 1, k, a0.operand, {b.data() + col, n, 1}, one.data()}, threads(2));
+    // Part of a product, each element of a product with a vector, a batch of the same product.
+    if (m > 3 && n > 3) {
+        const int64_t row = m / 2, col = n / 3, cols = n - col;
+        std::vector<T> part(static_cast<size_t>(2 * cols));
+        multiply({DTypeOf<T>::value, 2, cols, k, {a.data() + row * k, k, 1}, {b.data() + col, n, 1}, part.data()},
+                 threads(2));
         bool equal = true;
-        for (int64_t i = 0; i < m; ++i)
-            equal &= std::memcmp(&one[static_cast<size_t>(i)], &c[static_cast<size_t>(i * n + col)], sizeof(T)) == 0;
-        check(equal, "column alone: " + label);
+        for (int64_t i = 0; i < 2; ++i)
+            equal &= std::memcmp(part.data() + i * cols, c.data() + (row + i) * n + col,
+                                 static_cast<size_t>(cols) * sizeof(T)) == 0;
+        check(equal, "part of a product: " + label);
+    }
+    if (m == 1 || n == 1) {
+        bool equal = true;
+        for (int64_t i = 0; i < m * n; ++i) {
+            T one{};
+            dot({DTypeOf<T>::value, k, a.data() + (n == 1 ? i * k : 0), b.data() + (m == 1 ? i : 0), 1, n, &one},
+                threads(1));
+            equal &= std::memcmp(&one, &c[static_cast<size_t>(i)], sizeof one) == 0;
+        }
+        check(equal, "a product with a vector is not the dot products: " + label);
     }
     const std::vector<int64_t> zeros(5);
     std::vector<T> many(static_cast<size_t>(5 * m * n));
@@ -170,7 +176,7 @@ void test_product(int64_t m, int64_t n, int64_t k) {
 template <class T>
 void test_products() {
     const int64_t sizes[][3] = {{1, 1, 1},    {1, 1, 5000}, {2, 3, 4},     {3, 3, 3},     {5, 7, 9},    {6, 64, 256},
-                                {7, 65, 257}, {8, 8, 8},    {1, 300, 70},  {300, 1, 70},  {33, 31, 600}, {97, 129, 40},
+                                {7, 65, 257}, {8, 8, 8},    {1, 300, 70}, {1, 300, 20}, {300, 1, 70},  {300, 1, 5}, {40, 1, 9000}, {1, 40, 9000}, {3, 1, 200000}, {1, 5, 200000},  {33, 31, 600}, {97, 129, 40},
                                 {13, 17, 1},  {2, 2, 9000}, {130, 70, 300}};
     for (const auto& s : sizes) test_product<T>(s[0], s[1], s[2]);
 }

@@ -45,7 +45,11 @@ def test_every_function_of_the_standard_has_a_check() -> None:
     names = set()
     for module in (strict, strict.linalg, strict.fft):
         names |= {n for n in module.__all__ if callable(getattr(module, n))}
-    flags = {"set_array_api_strict_flags", "get_array_api_strict_flags", "reset_array_api_strict_flags"}
+    flags = {
+        "set_array_api_strict_flags",
+        "get_array_api_strict_flags",
+        "reset_array_api_strict_flags",
+    }
     other = {"ArrayAPIStrictFlags", "Device", "linalg", "fft"} | flags
     dtypes = set("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64".split())
     dtypes |= set("float32 float64 complex64 complex128".split())

@@ -114,7 +114,9 @@ def test_fields_of_the_tensor():
         assert first.value == 6
 
 
-@pytest.mark.parametrize(("dtype", "code"), [("int8", 0), ("uint16", 1), ("float64", 2), ("complex64", 5), ("bool", 6)])
+@pytest.mark.parametrize(
+    ("dtype", "code"), [("int8", 0), ("uint16", 1), ("float64", 2), ("complex64", 5), ("bool", 6)]
+)
 def test_dtype_codes(dtype, code):
     x = xp.asarray(data(dtype))
     t = plain(x.__dlpack__())

@@ -23,7 +23,7 @@ CASES = {
     "flip axis": (lambda: xp.flip(F, axis=2), (ValueError, IndexError), ["flip"]),
     "expand_dims": (lambda: xp.expand_dims(F, axis=4), IndexError, ["expand_dims"]),
     "squeeze": (lambda: xp.squeeze(F, 0), ValueError, ["squeeze"]),
-    "reshape size": (lambda: xp.reshape(F, (4, 2)), ValueError, ["reshape", "(2, 3)", "(4, 2)"]),
+    "reshape size": (lambda: xp.reshape(F, (4, 2)), ValueError, ["reshape", "6", "(4, 2)"]),
     "reshape -1 twice": (lambda: xp.reshape(F, (-1, -1)), ValueError, ["reshape"]),
     "reshape copy": (lambda: xp.reshape(F.T, (6,), copy=False), ValueError, ["reshape", "copy"]),
     "broadcast": (lambda: xp.add(F, V), ValueError, ["add", "(2, 3)", "(4,)"]),
@@ -49,10 +49,26 @@ CASES = {
     "tensordot": (lambda: xp.tensordot(F, V, axes=1), ValueError, ["tensordot"]),
     "vecdot": (lambda: xp.vecdot(F, V), ValueError, ["vecdot"]),
     "cross": (lambda: xp.linalg.cross(V, V), ValueError, ["cross", "3"]),
-    "inv not square": (lambda: xp.linalg.inv(F), (ValueError, np.linalg.LinAlgError), ["inv", "(2, 3)"]),
-    "inv singular": (lambda: xp.linalg.inv(xp.zeros((2, 2))), np.linalg.LinAlgError, ["inv", "singular"]),
-    "solve singular": (lambda: xp.linalg.solve(xp.zeros((2, 2)), xp.zeros(2)), np.linalg.LinAlgError, ["solve", "singular"]),
-    "cholesky": (lambda: xp.linalg.cholesky(-xp.eye(2)), np.linalg.LinAlgError, ["cholesky", "positive"]),
+    "inv not square": (
+        lambda: xp.linalg.inv(F),
+        (ValueError, np.linalg.LinAlgError),
+        ["inv", "(2, 3)"],
+    ),
+    "inv singular": (
+        lambda: xp.linalg.inv(xp.zeros((2, 2))),
+        np.linalg.LinAlgError,
+        ["inv", "singular"],
+    ),
+    "solve singular": (
+        lambda: xp.linalg.solve(xp.zeros((2, 2)), xp.zeros(2)),
+        np.linalg.LinAlgError,
+        ["solve", "singular"],
+    ),
+    "cholesky": (
+        lambda: xp.linalg.cholesky(-xp.eye(2)),
+        np.linalg.LinAlgError,
+        ["cholesky", "positive"],
+    ),
     "eigh not square": (lambda: xp.linalg.eigh(F), (ValueError, np.linalg.LinAlgError), ["eigh"]),
     "qr mode": (lambda: xp.linalg.qr(F, mode="best"), ValueError, ["qr", "mode"]),
     "norm ord": (lambda: xp.linalg.matrix_norm(F, ord="max"), ValueError, ["matrix_norm"]),
@@ -62,7 +78,11 @@ CASES = {
     "take axis": (lambda: xp.take(F, xp.asarray([0])), (ValueError, TypeError), ["take", "axis"]),
     "take index dtype": (lambda: xp.take(V, xp.asarray([0.0])), TypeError, ["take"]),
     "searchsorted": (lambda: xp.searchsorted(F, V), ValueError, ["searchsorted"]),
-    "searchsorted side": (lambda: xp.searchsorted(V, V, side="middle"), ValueError, ["searchsorted", "left", "right"]),
+    "searchsorted side": (
+        lambda: xp.searchsorted(V, V, side="middle"),
+        ValueError,
+        ["searchsorted", "left", "right"],
+    ),
     "where condition": (lambda: xp.where(I, V, V), TypeError, ["where", "bool"]),
     "where scalars": (lambda: xp.where(xp.asarray([True]), 1, 2), TypeError, ["where"]),
     "nonzero of 0-d": (lambda: xp.nonzero(xp.asarray(1)), ValueError, ["nonzero"]),
@@ -71,7 +91,11 @@ CASES = {
     "add list": (lambda: xp.add([1], V), TypeError, ["add"]),
     "sin of list": (lambda: xp.sin([1.0]), TypeError, ["sin"]),
     "sin of ndarray": (lambda: xp.sin(np.zeros(2)), TypeError, ["sin"]),
-    "arange step": (lambda: xp.arange(0, 3, 0), (ValueError, ZeroDivisionError), ["arange", "step"]),
+    "arange step": (
+        lambda: xp.arange(0, 3, 0),
+        (ValueError, ZeroDivisionError),
+        ["arange", "step"],
+    ),
     "arange nan": (lambda: xp.arange(0.0, xp.nan), ValueError, ["arange"]),
     "linspace num": (lambda: xp.linspace(0, 1, -1), ValueError, ["linspace", "num"]),
     "zeros negative": (lambda: xp.zeros(-1), ValueError, ["zeros"]),
@@ -80,7 +104,11 @@ CASES = {
     "full text": (lambda: xp.full(2, "a"), TypeError, ["full"]),
     "full kind": (lambda: xp.full(2, 1.5, dtype=xp.int8), TypeError, ["full", "int8"]),
     "astype dtype": (lambda: xp.astype(V, None), TypeError, ["astype"]),
-    "complex to real": (lambda: xp.astype(xp.asarray([1j]), xp.float64), TypeError, ["astype", "complex128", "float64"]),
+    "complex to real": (
+        lambda: xp.astype(xp.asarray([1j]), xp.float64),
+        TypeError,
+        ["astype", "complex128", "float64"],
+    ),
     "meshgrid": (lambda: xp.meshgrid(V, indexing="ab"), ValueError, ["meshgrid", "xy", "ij"]),
     "meshgrid rank": (lambda: xp.meshgrid(F), (ValueError, TypeError), ["meshgrid"]),
     "tril rank": (lambda: xp.tril(V), ValueError, ["tril"]),
@@ -93,7 +121,7 @@ CASES = {
     "diff": (lambda: xp.diff(V, n=-1), ValueError, ["diff"]),
     "clip": (lambda: xp.clip(V, "a"), TypeError, ["clip"]),
     "isin": (lambda: xp.isin(1, 2), TypeError, ["isin"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -117,11 +145,13 @@ HUGE = [
     lambda: xp.eye(2**30),
     lambda: xp.tile(xp.zeros(10), (2**58,)),
     lambda: xp.repeat(xp.zeros(10), 2**58),
-    lambda: xp.reshape(xp.broadcast_to(xp.zeros(1), (2**30, 2**30)), (-1,)),
+    lambda: xp.reshape(xp.broadcast_to(xp.zeros(2), (2**30, 2**30, 2)), (-1,)),
     lambda: xp.broadcast_to(xp.zeros(1), (2**30, 2**30)) + 1.0,
     lambda: xp.asarray(xp.broadcast_to(xp.zeros(1), (2**60,)), copy=True),
     lambda: xp.zeros((2**31, 2**31, 2**31)),
-    lambda: xp.linalg.outer(xp.broadcast_to(xp.zeros(1), (2**30,)), xp.broadcast_to(xp.zeros(1), (2**30,))),
+    lambda: xp.linalg.outer(
+        xp.broadcast_to(xp.zeros(1), (2**30,)), xp.broadcast_to(xp.zeros(1), (2**30,))
+    ),
 ]
 
 
@@ -176,10 +206,12 @@ code = '''
 try:
     import ascend_array_api
 except ImportError as e:
-    print("ImportError")
+    print("ImportError", flush=True)
 '''
 interpreters.run_string(i, code)
 """
-    p = subprocess.run([sys.executable, "-c", code], env=child_env, capture_output=True, text=True, timeout=60)
+    p = subprocess.run(
+        [sys.executable, "-c", code], env=child_env, capture_output=True, text=True, timeout=60
+    )
     assert p.returncode == 0, p.stderr[-500:]
     assert "ImportError" in p.stdout

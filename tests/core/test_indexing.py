@@ -201,12 +201,18 @@ def test_setitem_values(check):
     y[0] = np.float64(0.1)
     check(y, I([0.1, 0], dtype=np.float32))
     i = xp.zeros(2, dtype=xp.int8)
-    for value, error in ((1.5, TypeError), (1j, TypeError), (300, OverflowError), ("1", TypeError), (None, TypeError)):
+    for value, error in (
+        (1.5, TypeError),
+        (1j, TypeError),
+        (300, OverflowError),
+        ("1", TypeError),
+        (None, TypeError),
+    ):
         with pytest.raises(error):
             i[0] = value
     with pytest.raises(TypeError):
         i[0] = xp.asarray(1.5)
-    with pytest.raises(ValueError, match="shape|broadcast"):
+    with pytest.raises(ValueError, match=r"shape|broadcast"):
         x[...] = xp.zeros(4)
     check(i, np.zeros(2, np.int8))
 

@@ -11,7 +11,12 @@ import pytest
 import ascend_array_api as xp
 from ascend_array_api import runtime
 
-KINDS = {"bool": ["bool"], "int": ["int8", "uint64", "int64"], "float": ["float32", "float64"], "complex": ["complex64"]}
+KINDS = {
+    "bool": ["bool"],
+    "int": ["int8", "uint64", "int64"],
+    "float": ["float32", "float64"],
+    "complex": ["complex64"],
+}
 MIXED = [
     (a, b)
     for (ka, da), (kb, db) in itertools.permutations(KINDS.items(), 2)
@@ -51,8 +56,14 @@ def test_mixed_kinds(a, b, check):
 
 
 SCALARS = [
-    ("bool", 1), ("bool", 1.5), ("int64", 1.5), ("int8", 1j), ("int64", True), ("float64", True), ("complex64", False),
-]  # fmt: skip
+    ("bool", 1),
+    ("bool", 1.5),
+    ("int64", 1.5),
+    ("int8", 1j),
+    ("int64", True),
+    ("float64", True),
+    ("complex64", False),
+]
 
 
 @pytest.mark.parametrize(("dtype", "scalar"), SCALARS)
@@ -64,22 +75,56 @@ def test_scalars_of_another_kind(dtype, scalar):
         assert dtype in str(e.value)
 
 
-@pytest.mark.parametrize(("dtype", "scalar"), [("int8", 128), ("int8", -129), ("uint8", -1), ("int64", 2**63), ("uint64", 2**64)])
+@pytest.mark.parametrize(
+    ("dtype", "scalar"),
+    [("int8", 128), ("int8", -129), ("uint8", -1), ("int64", 2**63), ("uint64", 2**64)],
+)
 def test_scalars_out_of_range(dtype, scalar):
     x = make(dtype)
-    for call in (lambda: x + scalar, lambda: scalar - x, lambda: xp.full(2, scalar, dtype=getattr(xp, dtype))):
+    for call in (
+        lambda: x + scalar,
+        lambda: scalar - x,
+        lambda: xp.full(2, scalar, dtype=getattr(xp, dtype)),
+    ):
         with pytest.raises(OverflowError, match=dtype):
             call()
 
 
 CATEGORIES = [
-    ("sin", "int64"), ("sqrt", "bool"), ("add", "bool"), ("bitwise_and", "float32"), ("logical_and", "int8"),
-    ("logical_not", "float64"), ("floor_divide", "complex64"), ("less", "complex128"), ("sum", "bool"),
-    ("mean", "int64"), ("max", "complex64"), ("isnan", "bool"), ("bitwise_left_shift", "bool"), ("divide", "int32"),
-    ("atan2", "int8"), ("sign", "bool"), ("sort", "complex64"), ("argmax", "complex64"), ("cumulative_sum", "bool"),
-    ("prod", "bool"), ("var", "int16"), ("imag", "float64"), ("floor", "complex64"),
-]  # fmt: skip
-TWO = {"add", "bitwise_and", "logical_and", "floor_divide", "less", "bitwise_left_shift", "divide", "atan2"}
+    ("sin", "int64"),
+    ("sqrt", "bool"),
+    ("add", "bool"),
+    ("bitwise_and", "float32"),
+    ("logical_and", "int8"),
+    ("logical_not", "float64"),
+    ("floor_divide", "complex64"),
+    ("less", "complex128"),
+    ("sum", "bool"),
+    ("mean", "int64"),
+    ("max", "complex64"),
+    ("isnan", "bool"),
+    ("bitwise_left_shift", "bool"),
+    ("divide", "int32"),
+    ("atan2", "int8"),
+    ("sign", "bool"),
+    ("sort", "complex64"),
+    ("argmax", "complex64"),
+    ("cumulative_sum", "bool"),
+    ("prod", "bool"),
+    ("var", "int16"),
+    ("imag", "float64"),
+    ("floor", "complex64"),
+]
+TWO = {
+    "add",
+    "bitwise_and",
+    "logical_and",
+    "floor_divide",
+    "less",
+    "bitwise_left_shift",
+    "divide",
+    "atan2",
+}
 
 
 @pytest.mark.parametrize(("name", "dtype"), CATEGORIES)
@@ -172,7 +217,7 @@ def test_mode_is_a_context_variable():
     try:
         runtime.set_strict(False)
         assert runtime.get_strict() is False
-        assert float((xp.asarray(1) + 0.5)) == 1.5
+        assert float(xp.asarray(1) + 0.5) == 1.5
     finally:
         runtime.set_strict(True)
 
@@ -184,7 +229,12 @@ def test_mode_is_restored_after_an_error():
 
 
 def test_in_place_operators_keep_the_dtype():
-    for dtype, other in (("int64", 0.5), ("float32", 1j), ("int8", xp.asarray([1, 1, 1], dtype=xp.int16)), ("float32", xp.asarray([1.0] * 3))):
+    for dtype, other in (
+        ("int64", 0.5),
+        ("float32", 1j),
+        ("int8", xp.asarray([1, 1, 1], dtype=xp.int16)),
+        ("float32", xp.asarray([1.0] * 3)),
+    ):
         x = make(dtype)
         with pytest.raises(TypeError):
             x += other

@@ -17,9 +17,36 @@ def dt(name):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_float_to_integer_saturates_and_nan_gives_zero(dtype, to, check):
     info = np.iinfo(to)
-    values = [np.nan, np.inf, -np.inf, 1e30, -1e30, 1e10, -1e10, 300.7, -300.7, 2.0**31, -(2.0**31), 2.0**63]
-    values += [-(2.0**63), 2.0**64, 255.0, 256.0, -0.5, -1.0, 127.9, 128.0, -128.0, -129.0, 1.9, -1.9]
+    values = [
+        np.nan,
+        np.inf,
+        -np.inf,
+        1e30,
+        -1e30,
+        1e10,
+        -1e10,
+        300.7,
+        -300.7,
+        2.0**31,
+        -(2.0**31),
+        2.0**63,
+    ]
+    values += [
+        -(2.0**63),
+        2.0**64,
+        255.0,
+        256.0,
+        -0.5,
+        -1.0,
+        127.9,
+        128.0,
+        -128.0,
+        -129.0,
+        1.9,
+        -1.9,
+    ]
     a = np.array(values, dtype=dtype)
+
     def cast(v):
         if v != v:
             return 0
@@ -29,7 +56,9 @@ def test_float_to_integer_saturates_and_nan_gives_zero(dtype, to, check):
 
     want = [cast(float(v)) for v in a]
     for n in SIZES:
-        check(xp.astype(xp.asarray(np.resize(a, n)), dt(to)), np.resize(np.array(want, dtype=to), n))
+        check(
+            xp.astype(xp.asarray(np.resize(a, n)), dt(to)), np.resize(np.array(want, dtype=to), n)
+        )
         x = xp.asarray(np.resize(a, 2 * n))[::2]
         check(xp.astype(x, dt(to)), np.resize(np.array(want, dtype=to), 2 * n)[::2])
 

@@ -41,7 +41,7 @@ BINARY = {
 def test_logic(name, check):
     f, ref = getattr(xp, name), BINARY[name]
     for i, (x, a) in enumerate(PIECES):
-        y, b = next((p for p in PIECES[i + 1 :] + PIECES[: i + 1] if p[1].shape == a.shape))
+        y, b = next(p for p in PIECES[i + 1 :] + PIECES[: i + 1] if p[1].shape == a.shape)
         check(f(x, y), ref(a, b))
         check(f(x, True), ref(a, True))
         check(f(False, x), ref(False, a))
@@ -142,12 +142,12 @@ def test_writes_leave_neighbours_alone(offset, check):
         bits = rng.random(offset + n + 140) < 0.5
         value = rng.random(n) < 0.5
         for make in (
-            lambda x, v: x.__setitem__(slice(offset, offset + n), v),
-            lambda x, v: x[offset : offset + n].__setitem__(..., v),
-            lambda x, v: x[offset : offset + n][::-1].__setitem__(..., v[::-1]),
+            lambda x, v, s: x.__setitem__(s, v),
+            lambda x, v, s: x[s].__setitem__(..., v),
+            lambda x, v, s: x[s][::-1].__setitem__(..., v[::-1]),
         ):
             x, want = xp.asarray(bits), bits.copy()
-            make(x, xp.asarray(value))
+            make(x, xp.asarray(value), slice(offset, offset + n))
             want[offset : offset + n] = value
             check(x, want)
         for fill in (True, False):
@@ -167,7 +167,9 @@ def test_writes_leave_neighbours_alone(offset, check):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "float32", "float64"])
-@pytest.mark.parametrize("name", ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"])
+@pytest.mark.parametrize(
+    "name", ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]
+)
 def test_comparisons_pack(dtype, name, check):
     rng = np.random.default_rng(1)
     for n in LENGTHS:

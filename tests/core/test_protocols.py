@@ -51,7 +51,14 @@ def test_pickles_that_lie_are_refused():
             changed = tuple(value if i == at else a for i, a in enumerate(args))
             try:
                 out = f(*changed)
-            except (TypeError, ValueError, OverflowError, MemoryError, RuntimeError, pickle.UnpicklingError):
+            except (
+                TypeError,
+                ValueError,
+                OverflowError,
+                MemoryError,
+                RuntimeError,
+                pickle.UnpicklingError,
+            ):
                 continue
             assert isinstance(out, runtime.Array)  # harmless: that argument may be free
 
@@ -82,7 +89,7 @@ def test_format():
     assert f"{xp.asarray(255):x}" == "ff"
     assert f"{xp.asarray(3)}" == "3"
     assert f"{xp.asarray(1.5 + 2j):.1f}" == "1.5+2.0j"
-    assert "{}".format(xp.asarray([1, 2])) == str(xp.asarray([1, 2]))
+    assert f"{xp.asarray([1, 2])}" == str(xp.asarray([1, 2]))
     with pytest.raises(TypeError):
         f"{xp.asarray([1.0, 2.0]):.1f}"
 
@@ -140,7 +147,7 @@ def test_none_is_never_equal():
     x = xp.zeros(3)
     assert (x == None) is False  # noqa: E711
     assert (x != None) is True  # noqa: E711
-    assert (None == x) is False
+    assert (None == x) is False  # noqa: E711
 
 
 def test_numpy_leaves_operators_to_us(check):
@@ -160,8 +167,16 @@ COMPARE = "eq ne lt le gt ge".split()
 @pytest.mark.parametrize("name", BINARY + COMPARE)
 def test_ndarray_operands_are_refused(name):
     f = getattr(operator, name)
-    x = xp.asarray([1, 2]) if name in ("and_", "or_", "xor", "lshift", "rshift") else xp.asarray([1.0, 2.0])
-    a = np.array([1, 2]) if name in ("and_", "or_", "xor", "lshift", "rshift") else np.array([1.0, 2.0])
+    x = (
+        xp.asarray([1, 2])
+        if name in ("and_", "or_", "xor", "lshift", "rshift")
+        else xp.asarray([1.0, 2.0])
+    )
+    a = (
+        np.array([1, 2])
+        if name in ("and_", "or_", "xor", "lshift", "rshift")
+        else np.array([1.0, 2.0])
+    )
     for args in ((x, a), (a, x)):
         with pytest.raises(TypeError, match=r"ndarray|numpy|NumPy"):
             f(*args)

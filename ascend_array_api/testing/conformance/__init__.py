@@ -14,18 +14,18 @@ implementations change their path. ``group="standard"`` checks follow from the s
 from __future__ import annotations
 
 from . import (  # noqa: F401  (importing a chapter registers its checks, in this order)
-    elementwise,
     complex_values,
-    statistical,
-    searching,
-    sorting,
-    manipulation,
-    indexing,
     creation,
     data_types,
-    linalg,
-    fft,
+    elementwise,
     extras,
+    fft,
+    indexing,
+    linalg,
+    manipulation,
+    searching,
+    sorting,
+    statistical,
 )
 from .core import Check, Failure, Kit, Limits, Result, Skip, checks, iterate, run, run_check
 

@@ -10,7 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from .core import ALL, COMPLEX, FLOATING, INTEGRAL, LAYOUTS, NUMERIC, REAL, REAL_FLOATING, Kit, add, check, samples
+from .core import (
+    ALL,
+    COMPLEX,
+    FLOATING,
+    INTEGRAL,
+    LAYOUTS,
+    NUMERIC,
+    REAL,
+    REAL_FLOATING,
+    Kit,
+    add,
+    check,
+    samples,
+)
 
 CHAPTER = "creation"
 SHAPES: tuple[Any, ...] = ((), 0, 5, (3,), (2, 3), (0, 4), (1,) * 8, (513,), (65, 3))
@@ -22,16 +35,36 @@ def _filled(dtype: str) -> Callable[[Kit], None]:
         fill = {"b": True, "i": -7, "u": 200, "f": -2.5, "c": 1.5 - 2j}[np.dtype(dtype).kind]
         for shape in SHAPES:
             for name, value in (("zeros", 0), ("ones", 1)):
-                k.same(k.fn(name)(shape, dtype=dt), np.full(shape, value, dtype), f"{name}({shape}, {dtype})")
-            k.same(k.fn("full")(shape, fill, dtype=dt), np.full(shape, fill, dtype), f"full({shape}, {fill}, {dtype})")
+                k.same(
+                    k.fn(name)(shape, dtype=dt),
+                    np.full(shape, value, dtype),
+                    f"{name}({shape}, {dtype})",
+                )
+            k.same(
+                k.fn("full")(shape, fill, dtype=dt),
+                np.full(shape, fill, dtype),
+                f"full({shape}, {fill}, {dtype})",
+            )
             got = k.fn("empty")(shape, dtype=dt)
             k.shaped(got, np.empty(shape).shape, dtype, f"empty({shape}, {dtype})")
         for layout in LAYOUTS:
             x = samples(dtype, 15, k.rng).reshape(3, 5)
             for name, value in (("zeros_like", 0), ("ones_like", 1)):
-                k.same(k.fn(name)(k.to(x, layout)), np.full((3, 5), value, dtype), f"{name}({dtype} {layout})")
-                k.same(k.fn(name)(k.to(x, layout), dtype=k.dtype("int16")), np.full((3, 5), value, "int16"), f"{name}({dtype}, dtype=int16)")
-            k.same(k.fn("full_like")(k.to(x, layout), fill), np.full((3, 5), fill, dtype), f"full_like({dtype} {layout})")
+                k.same(
+                    k.fn(name)(k.to(x, layout)),
+                    np.full((3, 5), value, dtype),
+                    f"{name}({dtype} {layout})",
+                )
+                k.same(
+                    k.fn(name)(k.to(x, layout), dtype=k.dtype("int16")),
+                    np.full((3, 5), value, "int16"),
+                    f"{name}({dtype}, dtype=int16)",
+                )
+            k.same(
+                k.fn("full_like")(k.to(x, layout), fill),
+                np.full((3, 5), fill, dtype),
+                f"full_like({dtype} {layout})",
+            )
             k.shaped(k.fn("empty_like")(k.to(x, layout)), (3, 5), dtype, f"empty_like({dtype})")
 
     return body
@@ -40,7 +73,16 @@ def _filled(dtype: str) -> Callable[[Kit], None]:
 def _eye(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
         dt = k.dtype(dtype)
-        for n, m, shift in ((3, None, 0), (3, 5, 1), (5, 3, -2), (4, 4, 9), (4, 4, -9), (0, 3, 0), (65, 63, 2), (1, 1, 0)):
+        for n, m, shift in (
+            (3, None, 0),
+            (3, 5, 1),
+            (5, 3, -2),
+            (4, 4, 9),
+            (4, 4, -9),
+            (0, 3, 0),
+            (65, 63, 2),
+            (1, 1, 0),
+        ):
             want = np.eye(n, m, k=shift, dtype=dtype)
             k.same(k.fn("eye")(n, m, k=shift, dtype=dt), want, f"eye({n}, {m}, k={shift}, {dtype})")
         for name, ref in (("tril", np.tril), ("triu", np.triu)):
@@ -48,7 +90,11 @@ def _eye(dtype: str) -> Callable[[Kit], None]:
                 x = samples(dtype, math.prod(shape), k.rng).reshape(shape)
                 for shift in (-9, -2, 0, 1, 70):
                     for layout in LAYOUTS:
-                        k.same(k.fn(name)(k.to(x, layout), k=shift), ref(x, k=shift), f"{name}({dtype}{list(shape)} {layout}, k={shift})")
+                        k.same(
+                            k.fn(name)(k.to(x, layout), k=shift),
+                            ref(x, k=shift),
+                            f"{name}({dtype}{list(shape)} {layout}, k={shift})",
+                        )
 
     return body
 
@@ -56,16 +102,34 @@ def _eye(dtype: str) -> Callable[[Kit], None]:
 def _arange(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
         f, dt = k.fn("arange"), k.dtype(dtype)
-        rows: list[tuple[Any, ...]] = [(5,), (0,), (-3,), (2, 9), (2, 9, 3), (9, 2, -2), (9, 2), (0, 600), (5, 5)]
+        rows: list[tuple[Any, ...]] = [
+            (5,),
+            (0,),
+            (-3,),
+            (2, 9),
+            (2, 9, 3),
+            (9, 2, -2),
+            (9, 2),
+            (0, 600),
+            (5, 5),
+        ]
         if dtype in REAL_FLOATING:
-            rows += [(0.5, 4.5), (0.0, 1.0, 0.125), (1.0, -1.0, -0.25), (0.1, 9.7, 0.3), (-1.5, 200.0, 0.7)]
+            rows += [
+                (0.5, 4.5),
+                (0.0, 1.0, 0.125),
+                (1.0, -1.0, -0.25),
+                (0.1, 9.7, 0.3),
+                (-1.5, 200.0, 0.7),
+            ]
         if dtype in ("int64", "uint64"):
             rows += [(2**53 + 1, 2**53 + 9, 3), (2**62, 2**62 + 3)]
         for row in rows:
             start, stop, step = (0, row[0], 1) if len(row) == 1 else (*row, 1)[:3]
             low = np.iinfo(dtype).min if dtype in INTEGRAL else -math.inf
             high = np.iinfo(dtype).max if dtype in INTEGRAL else math.inf
-            if not (low <= min(start, stop) and max(start, stop) <= high) or (step < 0 and dtype.startswith("u")):
+            if not (low <= min(start, stop) and max(start, stop) <= high) or (
+                step < 0 and dtype.startswith("u")
+            ):
                 continue
             a, b, c = (Fraction(v) for v in (start, stop, step))
             n = max(0, math.ceil((b - a) / c))
@@ -74,7 +138,10 @@ def _arange(dtype: str) -> Callable[[Kit], None]:
             if dtype in INTEGRAL:
                 k.same(got, np.array([int(v) for v in exact], dtype).reshape(n), what)
                 continue
-            want = np.array([np.longdouble(v.numerator) / np.longdouble(v.denominator) for v in exact], np.longdouble)
+            want = np.array(
+                [np.longdouble(v.numerator) / np.longdouble(v.denominator) for v in exact],
+                np.longdouble,
+            )
             # start + i * step rounds twice in the working precision.
             scale = np.abs(np.longdouble(start)) + np.abs(want) + np.abs(np.longdouble(step))
             k.bounded(got, want, scale, 2.0, dtype, what)
@@ -85,7 +152,17 @@ def _arange(dtype: str) -> Callable[[Kit], None]:
 def _linspace(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
         f, dt = k.fn("linspace"), k.dtype(dtype)
-        rows: list[tuple[Any, Any, int]] = [(0, 1, 5), (0.0, 1.0, 50), (-3.5, 7.25, 7), (5, 5, 3), (1, 0, 9), (0, 1, 1), (0, 1, 0), (0.1, 0.7, 1025), (-1e30, 1e30, 11)]
+        rows: list[tuple[Any, Any, int]] = [
+            (0, 1, 5),
+            (0.0, 1.0, 50),
+            (-3.5, 7.25, 7),
+            (5, 5, 3),
+            (1, 0, 9),
+            (0, 1, 1),
+            (0, 1, 0),
+            (0.1, 0.7, 1025),
+            (-1e30, 1e30, 11),
+        ]
         if dtype in COMPLEX:
             rows += [(1j, 1 + 2j, 9), (0, 1j, 65)]
         for start, stop, n in rows:
@@ -94,8 +171,18 @@ def _linspace(dtype: str) -> Callable[[Kit], None]:
                 gaps = n - 1 if endpoint else n
                 a, b = wide(start), wide(stop)
                 want = a + np.arange(n).astype(wide) * ((b - a) / max(gaps, 1))
-                got, what = f(start, stop, n, dtype=dt, endpoint=endpoint), f"linspace({start}, {stop}, {n}, {dtype}, endpoint={endpoint})"
-                k.bounded(got, want.astype(wide), np.abs(a) + np.abs(b) + 0 * np.abs(want), 2.0, dtype, what)
+                got, what = (
+                    f(start, stop, n, dtype=dt, endpoint=endpoint),
+                    f"linspace({start}, {stop}, {n}, {dtype}, endpoint={endpoint})",
+                )
+                k.bounded(
+                    got,
+                    want.astype(wide),
+                    np.abs(a) + np.abs(b) + 0 * np.abs(want),
+                    2.0,
+                    dtype,
+                    what,
+                )
                 ends = k.back(got)
                 if n:
                     k.true(ends[0] == np.asarray(start, dtype), f"{what}: starts at {ends[:1]}")
@@ -125,7 +212,10 @@ def _defaults(k: Kit) -> None:
         (xp.asarray([1.0, 2]), "real floating", "asarray([1.0, 2])"),
         (xp.asarray([1j, 2]), "complex floating", "asarray([1j, 2])"),
     ):
-        k.true(got.dtype == k.dtype(k.default(kind)), f"{what}: dtype {got.dtype}, expected the default of {kind}")
+        k.true(
+            got.dtype == k.dtype(k.default(kind)),
+            f"{what}: dtype {got.dtype}, expected the default of {kind}",
+        )
     k.true(xp.full(2, True).dtype == xp.bool, "full(2, True) must be bool")
     k.true(xp.asarray([True, False]).dtype == xp.bool, "asarray([True, False]) must be bool")
 
@@ -133,7 +223,11 @@ def _defaults(k: Kit) -> None:
 @check(CHAPTER, "asarray", "nested sequences")
 def _nested(k: Kit) -> None:
     xp = k.xp
-    integral, real, cplx = k.default("integral"), k.default("real floating"), k.default("complex floating")
+    integral, real, cplx = (
+        k.default("integral"),
+        k.default("real floating"),
+        k.default("complex floating"),
+    )
     for obj, want in (
         (5, np.asarray(5, integral)),
         (True, np.asarray(True)),
@@ -144,7 +238,10 @@ def _nested(k: Kit) -> None:
         (((1, 2), (3, 4)), np.array([[1, 2], [3, 4]], integral)),
         ([1, 2.5, 3j], np.array([1, 2.5, 3j], cplx)),
         ([[[True]], [[False]]], np.array([[[True]], [[False]]])),
-        ([math.inf, -math.inf, math.nan, -0.0], np.array([math.inf, -math.inf, math.nan, -0.0], real)),
+        (
+            [math.inf, -math.inf, math.nan, -0.0],
+            np.array([math.inf, -math.inf, math.nan, -0.0], real),
+        ),
         (list(range(1000)), np.arange(1000, dtype=integral)),
     ):
         if obj in ([], [[]]):
@@ -152,9 +249,21 @@ def _nested(k: Kit) -> None:
         else:
             k.same(xp.asarray(obj), want, f"asarray({obj!r:.60})")
     for dtype in NUMERIC:
-        k.same(xp.asarray([[1, 2], [3, 4]], dtype=k.dtype(dtype)), np.array([[1, 2], [3, 4]], dtype), f"asarray(ints, {dtype})")
-    k.same(xp.asarray([2**63 - 1, -(2**63)], dtype=k.dtype("int64")), np.array([2**63 - 1, -(2**63)], "int64"), "asarray(int64 extremes)")
-    k.same(xp.asarray([2**64 - 1], dtype=k.dtype("uint64")), np.array([2**64 - 1], "uint64"), "asarray(uint64 maximum)")
+        k.same(
+            xp.asarray([[1, 2], [3, 4]], dtype=k.dtype(dtype)),
+            np.array([[1, 2], [3, 4]], dtype),
+            f"asarray(ints, {dtype})",
+        )
+    k.same(
+        xp.asarray([2**63 - 1, -(2**63)], dtype=k.dtype("int64")),
+        np.array([2**63 - 1, -(2**63)], "int64"),
+        "asarray(int64 extremes)",
+    )
+    k.same(
+        xp.asarray([2**64 - 1], dtype=k.dtype("uint64")),
+        np.array([2**64 - 1], "uint64"),
+        "asarray(uint64 maximum)",
+    )
 
 
 @check(CHAPTER, "asarray", "copy")
@@ -177,7 +286,9 @@ def _copies(k: Kit) -> None:
         x = k.to(base)
         y = k.xp.asarray(x, copy=False)
         y[3] = flipped[3].item()
-        k.true(bool(k.back(x)[3] == flipped[3]), f"asarray(x, copy=False) must share memory, {dtype}")
+        k.true(
+            bool(k.back(x)[3] == flipped[3]), f"asarray(x, copy=False) must share memory, {dtype}"
+        )
     a = pyarray.array("d", [1.0, 2.0, 3.0])
     k.same(k.xp.asarray(a), np.array([1.0, 2.0, 3.0]), "asarray(array.array)")
     k.same(k.xp.asarray(memoryview(a)), np.array([1.0, 2.0, 3.0]), "asarray(memoryview)")
@@ -206,7 +317,10 @@ def _meshgrid(k: Kit) -> None:
             for indexing in ("xy", "ij"):
                 got = f(*(k.to(p, "reversed") for p in parts[:count]), indexing=indexing)
                 what = f"meshgrid({count} of {dtype}, {indexing})"
-                k.true(isinstance(got, tuple) and len(got) == count, f"{what}: must be a tuple of {count}")
+                k.true(
+                    isinstance(got, tuple) and len(got) == count,
+                    f"{what}: must be a tuple of {count}",
+                )
                 for g, w in zip(got, np.meshgrid(*parts[:count], indexing=indexing), strict=True):
                     k.same(g, w, what)
 

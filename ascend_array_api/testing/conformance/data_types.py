@@ -75,7 +75,11 @@ def _astype(dtype: str) -> Callable[[Kit], None]:
             x = _convertible(samples(dtype, 600, k.rng), to)
             want = _cast(x, to)
             for layout in LAYOUTS:
-                k.same(f(k.to(x, layout), k.dtype(to)), want, f"astype({dtype}[{x.size}] {layout}, {to})")
+                k.same(
+                    f(k.to(x, layout), k.dtype(to)),
+                    want,
+                    f"astype({dtype}[{x.size}] {layout}, {to})",
+                )
             k.same(f(k.to(x[0]), k.dtype(to)), want[0], f"astype({dtype} 0-d, {to})")
         x = samples(dtype, 65, k.rng)
         value = (not x[1]) if dtype == "bool" else 5
@@ -85,7 +89,10 @@ def _astype(dtype: str) -> Callable[[Kit], None]:
             z[1] = value
             k.same(y, x, f"x after a write to astype(x, {dtype}, copy=True), {layout}")
         y = k.to(x)
-        k.true(f(y, k.dtype(dtype), copy=False) is y, f"astype(x, {dtype}, copy=False) of that dtype must be x")
+        k.true(
+            f(y, k.dtype(dtype), copy=False) is y,
+            f"astype(x, {dtype}, copy=False) of that dtype must be x",
+        )
 
     return body
 
@@ -97,19 +104,36 @@ def _result_type(k: Kit) -> None:
         joint = promoted(a, b)
         if joint is None:
             continue
-        for x, y in ((k.dtype(a), k.dtype(b)), (k.to(np.zeros(2, a)), k.dtype(b)), (k.to(np.ones((), a)), k.to(np.zeros(3, b)))):
+        for x, y in (
+            (k.dtype(a), k.dtype(b)),
+            (k.to(np.zeros(2, a)), k.dtype(b)),
+            (k.to(np.ones((), a)), k.to(np.zeros(3, b))),
+        ):
             got = f(x, y)
             k.true(got == k.dtype(joint), f"result_type({a}, {b}): got {got}, expected {joint}")
-    for dtypes in (("int8", "uint8", "int32"), ("uint8", "int16", "uint8"), ("float32", "complex64", "float64")):
+    for dtypes in (
+        ("int8", "uint8", "int32"),
+        ("uint8", "int16", "uint8"),
+        ("float32", "complex64", "float64"),
+    ):
         joint = np.result_type(*(np.dtype(d) for d in dtypes)).name
         for order in itertools.permutations(dtypes):
             got = f(*(k.dtype(d) for d in order))
             k.true(got == k.dtype(joint), f"result_type{order}: got {got}, expected {joint}")
-    for dtype, scalar, want in (("int8", 1, "int8"), ("float32", 1, "float32"), ("float32", 2.5, "float32"),
-                                ("complex64", 2.5, "complex64"), ("float32", 1j, "complex64"),
-                                ("float64", 1j, "complex128"), ("bool", True, "bool"), ("uint64", 3, "uint64")):
+    for dtype, scalar, want in (
+        ("int8", 1, "int8"),
+        ("float32", 1, "float32"),
+        ("float32", 2.5, "float32"),
+        ("complex64", 2.5, "complex64"),
+        ("float32", 1j, "complex64"),
+        ("float64", 1j, "complex128"),
+        ("bool", True, "bool"),
+        ("uint64", 3, "uint64"),
+    ):
         got = f(k.dtype(dtype), scalar)
-        k.true(got == k.dtype(want), f"result_type({dtype}, {scalar!r}): got {got}, expected {want}")
+        k.true(
+            got == k.dtype(want), f"result_type({dtype}, {scalar!r}): got {got}, expected {want}"
+        )
 
 
 @check(CHAPTER, "can_cast", "tables")
@@ -132,7 +156,9 @@ def _isdtype(k: Kit) -> None:
             got = f(k.dtype(dtype), kind)
             k.true(got is (dtype in members), f"isdtype({dtype}, {kind!r}): got {got!r}")
         for other in ALL:
-            k.true(f(k.dtype(dtype), k.dtype(other)) is (dtype == other), f"isdtype({dtype}, {other})")
+            k.true(
+                f(k.dtype(dtype), k.dtype(other)) is (dtype == other), f"isdtype({dtype}, {other})"
+            )
         got = f(k.dtype(dtype), ("bool", k.dtype("float32"), "unsigned integer"))
         k.true(got is (dtype in ("bool", "float32", *UNSIGNED)), f"isdtype({dtype}, tuple)")
     k.raises(lambda: f(k.dtype("int8"), "no such kind"), "isdtype of an unknown kind")
@@ -146,7 +172,10 @@ def _finfo(k: Kit) -> None:
             got = k.fn("finfo")(arg)
             for field in ("eps", "max", "min", "smallest_normal"):
                 v = getattr(got, field)
-                k.true(isinstance(v, float) and v == float(getattr(want, field)), f"finfo({dtype}).{field}: {v!r} of {type(v).__name__}")
+                k.true(
+                    isinstance(v, float) and v == float(getattr(want, field)),
+                    f"finfo({dtype}).{field}: {v!r} of {type(v).__name__}",
+                )
             k.true(got.bits == want.bits, f"finfo({dtype}).bits: {got.bits}")
             part = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
             k.true(got.dtype == k.dtype(part), f"finfo({dtype}).dtype: {got.dtype}")
@@ -167,13 +196,18 @@ def _info(k: Kit) -> None:
     k.true(limit is None or (isinstance(limit, int) and limit >= 4), f"max dimensions: {limit!r}")
     k.true(isinstance(info.devices(), tuple), "devices() must be a tuple")
     defaults = info.default_dtypes()
-    k.true(set(defaults) == {"real floating", "complex floating", "integral", "indexing"}, f"default_dtypes(): {set(defaults)}")
+    k.true(
+        set(defaults) == {"real floating", "complex floating", "integral", "indexing"},
+        f"default_dtypes(): {set(defaults)}",
+    )
     every = info.dtypes()
     k.true(set(every) <= set(ALL), f"dtypes(): {set(every) - set(ALL)} are not in the standard")
     for kind, members in KINDS.items():
         got = info.dtypes(kind=kind)
         k.true(set(got) == set(members) & set(every), f"dtypes(kind={kind!r}): {set(got)}")
-        k.true(all(v == k.dtype(n) for n, v in got.items()), f"dtypes(kind={kind!r}): wrong objects")
+        k.true(
+            all(v == k.dtype(n) for n, v in got.items()), f"dtypes(kind={kind!r}): wrong objects"
+        )
     got = info.dtypes(kind=("bool", "unsigned integer"))
     k.true(set(got) == set(BOOL + UNSIGNED) & set(every), f"dtypes(kind=tuple): {set(got)}")
 
@@ -201,13 +235,18 @@ def _conversion(dtype: str) -> Callable[[Kit], None]:
             for name, call, arg in calls:
                 got, want = call(x), call(arg)
                 same = got == want or (got != got and want != want)
-                k.true(type(got) is type(want) and same, f"{name}({dtype} {v!r}): got {got!r}, expected {want!r}")
+                k.true(
+                    type(got) is type(want) and same,
+                    f"{name}({dtype} {v!r}): got {got!r}, expected {want!r}",
+                )
             if dtype in INTEGRAL:
                 k.true(operator.index(x) == int(v), f"index({dtype} {v!r})")
             elif dtype != "bool":
                 k.raises(lambda x=x: operator.index(x), f"index({dtype} 0-d)", TypeError)
         if dtype in REAL_FLOATING:
-            k.raises(lambda: int(k.to(np.asarray(np.inf, dtype))), f"int({dtype} inf)", OverflowError)
+            k.raises(
+                lambda: int(k.to(np.asarray(np.inf, dtype))), f"int({dtype} inf)", OverflowError
+            )
             k.raises(lambda: int(k.to(np.asarray(np.nan, dtype))), f"int({dtype} nan)", ValueError)
         k.raises(lambda: bool(k.to(np.ones(2, dtype))), f"bool({dtype} of two elements)")
 
@@ -219,7 +258,10 @@ def _namespace(k: Kit) -> None:
     x = k.xp.asarray(1)
     version = k.xp.__array_api_version__
     k.true(x.__array_namespace__() is not None, "__array_namespace__()")
-    k.true(x.__array_namespace__(api_version=version).__array_api_version__ == version, "__array_namespace__(api_version=own)")
+    k.true(
+        x.__array_namespace__(api_version=version).__array_api_version__ == version,
+        "__array_namespace__(api_version=own)",
+    )
     k.raises(lambda: x.__array_namespace__(api_version="1999.01"), "__array_namespace__('1999.01')")
 
 
@@ -230,7 +272,10 @@ def _attributes(k: Kit) -> None:
             v = samples(dtype, math.prod(shape), k.rng).reshape(shape)
             x = k.to(v)
             k.true(type(x.shape) is tuple and x.shape == shape, f"shape {x.shape!r}")
-            k.true(x.ndim == len(shape) and x.size == v.size, f"ndim {x.ndim}, size {x.size} of {shape}")
+            k.true(
+                x.ndim == len(shape) and x.size == v.size,
+                f"ndim {x.ndim}, size {x.size} of {shape}",
+            )
             k.true(x.dtype == k.dtype(dtype), f"dtype of {dtype}")
             k.true(x.to_device(x.device).device == x.device, "to_device(x.device)")
             k.same(x.to_device(x.device), v, "x.to_device(x.device)")

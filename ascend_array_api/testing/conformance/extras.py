@@ -46,7 +46,11 @@ def _overlap(k: Kit) -> None:
     for dtype in ALL:
         for n in (2, 9, 65, 600, 5000):
             a = samples(dtype, n, k.rng)
-            for to, of in ((np.s_[1:], np.s_[:-1]), (np.s_[:-1], np.s_[1:]), (np.s_[::-1], np.s_[:])):
+            for to, of in (
+                (np.s_[1:], np.s_[:-1]),
+                (np.s_[:-1], np.s_[1:]),
+                (np.s_[::-1], np.s_[:]),
+            ):
                 x, want = k.to(a), a.copy()
                 want[to] = a[of]
                 x[to] = x[of]
@@ -78,8 +82,19 @@ def _accumulation(k: Kit) -> None:
     n = 1 << 20
     x = (k.rng.random(n) + 1000).astype("float32")
     w = x.astype(np.longdouble)
-    for name, want in (("mean", np.mean(w)), ("var", np.var(w)), ("std", np.std(w)), ("sum", np.sum(w))):
-        k.near(k.fn(name)(k.to(x)), np.asarray(want), "float32", 16.0, f"{name}(float32[{n}], all near 1000)")
+    for name, want in (
+        ("mean", np.mean(w)),
+        ("var", np.var(w)),
+        ("std", np.std(w)),
+        ("sum", np.sum(w)),
+    ):
+        k.near(
+            k.fn(name)(k.to(x)),
+            np.asarray(want),
+            "float32",
+            16.0,
+            f"{name}(float32[{n}], all near 1000)",
+        )
 
 
 @check(CHAPTER, "isin", "nan", "extra")

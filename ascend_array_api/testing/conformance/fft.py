@@ -1,4 +1,4 @@
-"""Fourier transforms against the sum that defines them, in long double, by their norm-wise error."""
+"""Fourier transforms against the sum that defines them, by norm-wise error."""
 
 from __future__ import annotations
 
@@ -12,11 +12,36 @@ from .core import COMPLEX, LAYOUTS, REAL_FLOATING, Failure, Kit, NDArray, add, c
 
 CHAPTER = "fft"
 
-SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 31, 32, 63, 64, 65, 97, 100, 127, 128, 251, 256, 257)
+SIZES = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    7,
+    8,
+    9,
+    12,
+    15,
+    16,
+    17,
+    31,
+    32,
+    63,
+    64,
+    65,
+    97,
+    100,
+    127,
+    128,
+    251,
+    256,
+    257,
+)
 NORMS = ("backward", "ortho", "forward")
 
 
-def _dft(x: NDArray, axis: int, sign: int) -> NDArray:
+def _dft(x: NDArray, axis: int, sign: int) -> Any:
     """Return the plain sum of x[j] * exp(sign * 2 pi i j k / n); exact in the angle."""
     n = x.shape[axis]
     turn = 2 * np.pi * np.arange(n, dtype=np.longdouble) / n
@@ -27,7 +52,7 @@ def _dft(x: NDArray, axis: int, sign: int) -> NDArray:
     return np.moveaxis(np.moveaxis(x, axis, -1) @ root[jk], -1, axis)
 
 
-def _fit(x: NDArray, axis: int, n: int) -> NDArray:
+def _fit(x: NDArray, axis: int, n: int) -> Any:
     """Trim or pad with zeros at the end of an axis."""
     x = np.moveaxis(x, axis, -1)[..., :n]
     pad = [(0, 0)] * (x.ndim - 1) + [(0, n - x.shape[-1])]
@@ -69,7 +94,7 @@ def _one(name: str, dtype: str) -> Callable[[Kit], None]:
     whole = {"float32": "complex64", "float64": "complex128"}.get(dtype, dtype)
     out = part if name in ("irfft", "hfft") else whole
 
-    def reference(x: NDArray, n: int, axis: int, norm: str) -> NDArray:
+    def reference(x: NDArray, n: int, axis: int, norm: str) -> Any:
         w = x.astype(np.clongdouble)
         if name == "fft":
             return _dft(_fit(w, axis, n), axis, -1) * _scale(n, norm, False)
@@ -91,15 +116,29 @@ def _one(name: str, dtype: str) -> Callable[[Kit], None]:
             x, norm = samples(dtype, m, k.rng, "mild"), NORMS[i % 3]
             for layout in ("contiguous", "reversed", "strided"):
                 got = f(k.to(x, layout), n=n, norm=norm)
-                _close(k, got, reference(x, n, 0, norm), out, n, f"fft.{name}({dtype}[{m}] {layout}, n={n}, norm={norm})")
+                _close(
+                    k,
+                    got,
+                    reference(x, n, 0, norm),
+                    out,
+                    n,
+                    f"fft.{name}({dtype}[{m}] {layout}, n={n}, norm={norm})",
+                )
         for shape, axis in (((5, 8), 0), ((5, 8), 1), ((3, 4, 6), 1), ((2, 3, 2, 10), -1)):
             x = samples(dtype, math.prod(shape), k.rng, "mild").reshape(shape)
             default = 2 * (shape[axis] - 1) if half else shape[axis]
-            for n in (None, 3, 8, 13):
+            for length in (None, 3, 8, 13):
                 for layout in LAYOUTS:
-                    got = f(k.to(x, layout), n=n, axis=axis)
-                    want = reference(x, n or default, axis, "backward")
-                    _close(k, got, want, out, n or default, f"fft.{name}({dtype}{list(shape)} {layout}, n={n}, axis={axis})")
+                    got = f(k.to(x, layout), n=length, axis=axis)
+                    want = reference(x, length or default, axis, "backward")
+                    _close(
+                        k,
+                        got,
+                        want,
+                        out,
+                        length or default,
+                        f"fft.{name}({dtype}{list(shape)} {layout}, n={length}, axis={axis})",
+                    )
         k.raises(lambda: f(k.to(np.ones(4, dtype)), axis=1), f"fft.{name}(1-d, axis=1)")
 
     return body
@@ -110,7 +149,7 @@ def _many(name: str, dtype: str) -> Callable[[Kit], None]:
     part = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
     whole = {"float32": "complex64", "float64": "complex128"}.get(dtype, dtype)
 
-    def reference(x: NDArray, s: list[int], axes: list[int], norm: str) -> NDArray:
+    def reference(x: NDArray, s: list[int], axes: list[int], norm: str) -> Any:
         w = x.astype(np.clongdouble)
         inverse = name.startswith("i")
         sign = 1 if inverse else -1
@@ -127,9 +166,15 @@ def _many(name: str, dtype: str) -> Callable[[Kit], None]:
         f = k.fn("fft." + name)
         out = part if name == "irfftn" else whole
         cases: tuple[tuple[tuple[int, ...], Any, Any], ...] = (
-            ((6,), None, None), ((4, 6), None, None), ((3, 4, 5), None, None), ((3, 4, 5), (0, 2), None),
-            ((3, 4, 5), (1, 0), None), ((4, 6), (0, 1), (3, 8)), ((3, 4, 5), (-1, 0), (6, 2)), ((2, 3, 4), (1,), (5,)),
-        )  # fmt: skip
+            ((6,), None, None),
+            ((4, 6), None, None),
+            ((3, 4, 5), None, None),
+            ((3, 4, 5), (0, 2), None),
+            ((3, 4, 5), (1, 0), None),
+            ((4, 6), (0, 1), (3, 8)),
+            ((3, 4, 5), (-1, 0), (6, 2)),
+            ((2, 3, 4), (1,), (5,)),
+        )
         for i, (shape, axes, s) in enumerate(cases):
             x = samples(dtype, math.prod(shape), k.rng, "mild").reshape(shape)
             ax = [a % len(shape) for a in axes] if axes is not None else list(range(len(shape)))
@@ -140,13 +185,15 @@ def _many(name: str, dtype: str) -> Callable[[Kit], None]:
                 x = _spectrum(k, shape, ax, sizes, dtype)
             for layout in LAYOUTS:
                 got = f(k.to(x, layout), s=s, axes=axes, norm=NORMS[i % 3])
-                what = f"fft.{name}({dtype}{list(shape)} {layout}, s={s}, axes={axes}, norm={NORMS[i % 3]})"
+                what = f"fft.{name}({dtype}{list(shape)} {layout}, {s=}, {axes=}, {NORMS[i % 3]})"
                 _close(k, got, reference(x, sizes, ax, NORMS[i % 3]), out, math.prod(sizes), what)
 
     return body
 
 
-def _spectrum(k: Kit, shape: tuple[int, ...], axes: list[int], sizes: list[int], dtype: str) -> NDArray:
+def _spectrum(
+    k: Kit, shape: tuple[int, ...], axes: list[int], sizes: list[int], dtype: str
+) -> NDArray:
     """Return half-spectra of real data of the given sizes, trimmed or padded to `shape`."""
     real = list(shape)
     for a, n in zip(axes, sizes, strict=True):
@@ -175,16 +222,30 @@ def _freq(k: Kit) -> None:
                     want = whole.astype(np.longdouble) / (np.longdouble(d) * n)
                     got = k.fn("fft." + name)(n, d=d, dtype=k.dtype(dtype))
                     k.near(got, want, dtype, 2.0, f"fft.{name}({n}, d={d}, {dtype})", signs=False)
-    k.true(k.fn("fft.fftfreq")(4).dtype == k.dtype(k.default("real floating")), "fftfreq: default dtype")
+    k.true(
+        k.fn("fft.fftfreq")(4).dtype == k.dtype(k.default("real floating")),
+        "fftfreq: default dtype",
+    )
 
 
 def _shift(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
         for name, ref in (("fftshift", np.fft.fftshift), ("ifftshift", np.fft.ifftshift)):
-            for shape, axes in (((7,), None), ((8,), 0), ((3, 4), None), ((3, 4), (1,)), ((3, 4), -2), ((2, 3, 5), (0, 2))):
+            for shape, axes in (
+                ((7,), None),
+                ((8,), 0),
+                ((3, 4), None),
+                ((3, 4), (1,)),
+                ((3, 4), -2),
+                ((2, 3, 5), (0, 2)),
+            ):
                 x = samples(dtype, math.prod(shape), k.rng).reshape(shape)
                 for layout in LAYOUTS:
-                    k.same(k.fn("fft." + name)(k.to(x, layout), axes=axes), ref(x, axes=axes), f"fft.{name}({dtype}{list(shape)} {layout}, axes={axes})")
+                    k.same(
+                        k.fn("fft." + name)(k.to(x, layout), axes=axes),
+                        ref(x, axes=axes),
+                        f"fft.{name}({dtype}{list(shape)} {layout}, axes={axes})",
+                    )
 
     return body
 

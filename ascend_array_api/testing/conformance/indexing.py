@@ -49,7 +49,12 @@ KEYS: tuple[Any, ...] = (
     (..., -1, S(-3, None)),
     (2, S(None), 3),
 )
-NEW_AXES: tuple[Any, ...] = ((None, ...), (..., None), (0, None, S(None), None, 2), (S(1, 3), None, ..., S(0, 2)))
+NEW_AXES: tuple[Any, ...] = (
+    (None, ...),
+    (..., None),
+    (0, None, S(None), None, 2),
+    (S(1, 3), None, ..., S(0, 2)),
+)
 SHAPE = (4, 5, 6)
 
 
@@ -88,14 +93,26 @@ def _set(dtype: str) -> Callable[[Kit], None]:
                     continue
                 x = _values(dtype, SHAPE, k)
                 inner = x[key].shape
-                for value in (_values(dtype, inner, k), _values(dtype, inner[-1:], k), _values(dtype, (), k), scalar):
+                for value in (
+                    _values(dtype, inner, k),
+                    _values(dtype, inner[-1:], k),
+                    _values(dtype, (), k),
+                    scalar,
+                ):
                     want, y = x.copy(), k.to(x, layout)
                     want[key] = value
                     y[key] = value if value is scalar else k.to(value, "reversed")
                     what = f"x[{key}] = {np.shape(value)}, x {dtype}{list(SHAPE)} {layout}"
                     k.same(y, want, what)
         for n in (1, 9, 65, 513):
-            for s in (S(None), S(1, None), S(None, -1), S(None, None, 2), S(None, None, -1), S(n - 1, 0, -3)):
+            for s in (
+                S(None),
+                S(1, None),
+                S(None, -1),
+                S(None, None, 2),
+                S(None, None, -1),
+                S(n - 1, 0, -3),
+            ):
                 x = _values(dtype, (n,), k)
                 want, y = x.copy(), k.to(x)
                 value = _values(dtype, x[s].shape, k)
@@ -106,7 +123,10 @@ def _set(dtype: str) -> Callable[[Kit], None]:
         zero[()] = scalar
         k.same(zero, np.asarray(scalar, dtype), f"x[()] = {scalar}, x 0-d {dtype}")
         y = k.to(_values(dtype, (3, 4), k))
-        k.raises(lambda: y.__setitem__(..., k.to(_values(dtype, (3,), k))), "x[...] = shape (3,), x of shape (3, 4)")
+        k.raises(
+            lambda: y.__setitem__(..., k.to(_values(dtype, (3,), k))),
+            "x[...] = shape (3,), x of shape (3, 4)",
+        )
 
     return body
 
@@ -114,7 +134,17 @@ def _set(dtype: str) -> Callable[[Kit], None]:
 def _mask(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
         scalar = True if dtype == "bool" else 3
-        for shape, rank in (((65,), 1), ((513,), 1), ((5, 13), 2), ((5, 13), 1), ((3, 4, 5), 2), ((3, 4, 5), 3), ((0, 3), 1), ((), 0), ((4,), 0)):
+        for shape, rank in (
+            ((65,), 1),
+            ((513,), 1),
+            ((5, 13), 2),
+            ((5, 13), 1),
+            ((3, 4, 5), 2),
+            ((3, 4, 5), 3),
+            ((0, 3), 1),
+            ((), 0),
+            ((4,), 0),
+        ):
             for layout in LAYOUTS:
                 x = _values(dtype, shape, k)
                 m = (k.rng.random(math.prod(shape[:rank])) < 0.4).reshape(shape[:rank])
@@ -131,7 +161,9 @@ def _mask(dtype: str) -> Callable[[Kit], None]:
             k.same(k.to(x)[k.to(m)], x[m], f"x[all {value}], x {dtype}[70]")
         x = k.to(_values(dtype, (3, 4), k))
         k.raises(lambda: x[k.to(np.ones((3, 5), bool))], "mask (3, 5) of x (3, 4)", IndexError)
-        k.raises(lambda: x[k.to(np.ones((3, 4, 1), bool))], "mask of rank 3 of x of rank 2", IndexError)
+        k.raises(
+            lambda: x[k.to(np.ones((3, 4, 1), bool))], "mask of rank 3 of x of rank 2", IndexError
+        )
 
     return body
 
@@ -158,9 +190,16 @@ def _int_arrays(dtype: str) -> Callable[[Kit], None]:
             x = _values(dtype, shape, k)
             for layout in LAYOUTS:
                 raw = tuple(p if isinstance(p, int) else k.to(p, "reversed") for p in key)
-                k.same(k.to(x, layout)[raw], np.asarray(x[key]), f"x[{key}], x {dtype}{list(shape)} {layout}")
+                k.same(
+                    k.to(x, layout)[raw],
+                    np.asarray(x[key]),
+                    f"x[{key}], x {dtype}{list(shape)} {layout}",
+                )
         x = k.to(_values(dtype, (4, 5), k))
-        k.raises(lambda: x[k.to(i([0, 1])), k.to(i([0, 1, 2]))], "x[[0, 1], [0, 1, 2]] does not broadcast")
+        k.raises(
+            lambda: x[k.to(i([0, 1])), k.to(i([0, 1, 2]))],
+            "x[[0, 1], [0, 1, 2]] does not broadcast",
+        )
 
     return body
 
@@ -168,21 +207,37 @@ def _int_arrays(dtype: str) -> Callable[[Kit], None]:
 def _take(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
         take, along, index = k.fn("take"), k.fn("take_along_axis"), k.default("indexing")
-        for shape, axis in (((70,), 0), ((70,), None), ((4, 33), 0), ((4, 33), 1), ((3, 4, 5), 1), ((3, 4, 5), -1), ((2, 2, 1, 2, 6), -1)):
+        for shape, axis in (
+            ((70,), 0),
+            ((70,), None),
+            ((4, 33), 0),
+            ((4, 33), 1),
+            ((3, 4, 5), 1),
+            ((3, 4, 5), -1),
+            ((2, 2, 1, 2, 6), -1),
+        ):
             x = _values(dtype, shape, k)
             n = shape[0 if axis is None else axis]
             for m in (0, 1, 9, 65):
                 at = k.rng.integers(-n, n, m).astype(index)
                 for layout in LAYOUTS:
                     got = take(k.to(x, layout), k.to(at, "strided"), axis=axis)
-                    k.same(got, np.take(x, at, axis=axis), f"take({dtype}{list(shape)} {layout}, [{m}], axis={axis})")
+                    k.same(
+                        got,
+                        np.take(x, at, axis=axis),
+                        f"take({dtype}{list(shape)} {layout}, [{m}], axis={axis})",
+                    )
             if axis is not None:
                 s = list(shape)
                 s[axis] = 7
                 at = k.rng.integers(-n, n, math.prod(s)).astype(index).reshape(s)
                 for layout in LAYOUTS:
                     got = along(k.to(x, layout), k.to(at, layout), axis=axis)
-                    k.same(got, np.take_along_axis(x, at, axis), f"take_along_axis({dtype}{list(shape)} {layout}, axis={axis})")
+                    k.same(
+                        got,
+                        np.take_along_axis(x, at, axis),
+                        f"take_along_axis({dtype}{list(shape)} {layout}, axis={axis})",
+                    )
 
     return body
 

@@ -9,19 +9,54 @@ from typing import Any
 
 import numpy as np
 
-from .core import FLOATING, INTEGRAL, LAYOUTS, NUMERIC, REAL_FLOATING, COMPLEX, Failure, Kit, NDArray, add, check, samples
+from .core import (
+    COMPLEX,
+    FLOATING,
+    INTEGRAL,
+    LAYOUTS,
+    NUMERIC,
+    REAL_FLOATING,
+    Failure,
+    Kit,
+    NDArray,
+    add,
+    check,
+    samples,
+)
 from .elementwise import promoted
 from .statistical import wide
 
 CHAPTER = "linalg"
 
 #: Stacks and orders of the matrices given to factorisations.
-STACKS: tuple[tuple[tuple[int, ...], int], ...] = (((), 1), ((), 2), ((), 3), ((), 5), ((2,), 4), ((2, 3), 3), ((0,), 3), ((), 0), ((), 33))
+STACKS: tuple[tuple[tuple[int, ...], int], ...] = (
+    ((), 1),
+    ((), 2),
+    ((), 3),
+    ((), 5),
+    ((2,), 4),
+    ((2, 3), 3),
+    ((0,), 3),
+    ((), 0),
+    ((), 33),
+)
 PRODUCTS: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
-    ((3, 4), (4, 5)), ((1, 1), (1, 1)), ((65, 33), (33, 17)), ((5,), (5,)), ((5,), (5, 3)), ((4, 5), (5,)),
-    ((2, 3, 4), (4, 5)), ((2, 1, 3, 4), (5, 4, 2)), ((3, 4), (2, 4, 5)), ((2, 3, 4), (4,)), ((0, 4), (4, 3)),
-    ((3, 0), (0, 4)), ((2, 0, 3), (3, 2)), ((7, 129), (129, 9)), ((130, 3), (3, 131)),
-)  # fmt: skip
+    ((3, 4), (4, 5)),
+    ((1, 1), (1, 1)),
+    ((65, 33), (33, 17)),
+    ((5,), (5,)),
+    ((5,), (5, 3)),
+    ((4, 5), (5,)),
+    ((2, 3, 4), (4, 5)),
+    ((2, 1, 3, 4), (5, 4, 2)),
+    ((3, 4), (2, 4, 5)),
+    ((2, 3, 4), (4,)),
+    ((0, 4), (4, 3)),
+    ((3, 0), (0, 4)),
+    ((2, 0, 3), (3, 2)),
+    ((7, 129), (129, 9)),
+    ((130, 3), (3, 131)),
+)
 
 
 def matrix(dtype: str, shape: tuple[int, ...], k: Kit) -> NDArray:
@@ -32,7 +67,11 @@ def matrix(dtype: str, shape: tuple[int, ...], k: Kit) -> NDArray:
 def _small(dtype: str, shape: tuple[int, ...], k: Kit) -> NDArray:
     if dtype in INTEGRAL:
         low = 0 if dtype.startswith("u") else -3
-        return k.rng.integers(low, 4, shape).astype(dtype) if dtype not in ("int8", "uint8") else k.rng.integers(0, 2, shape).astype(dtype)
+        return (
+            k.rng.integers(low, 4, shape).astype(dtype)
+            if dtype not in ("int8", "uint8")
+            else k.rng.integers(0, 2, shape).astype(dtype)
+        )
     return matrix(dtype, shape, k)
 
 
@@ -70,48 +109,108 @@ def _contractions(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
         w = wide(dtype)
         tensordot, vecdot = k.fn("tensordot"), k.fn("vecdot")
-        for s1, s2, axes in (((3, 4, 5), (4, 5, 2), 2), ((3, 4), (5, 2), 0), ((3, 4, 5), (5, 2), 1), ((3, 4, 5), (5, 3, 2), ((0, 2), (1, 0))), ((4, 3), (4,), ((0,), (0,))), ((3, 4), (3, 4), ((-1, 0), (1, -2)))):
+        for s1, s2, axes in (
+            ((3, 4, 5), (4, 5, 2), 2),
+            ((3, 4), (5, 2), 0),
+            ((3, 4, 5), (5, 2), 1),
+            ((3, 4, 5), (5, 3, 2), ((0, 2), (1, 0))),
+            ((4, 3), (4,), ((0,), (0,))),
+            ((3, 4), (3, 4), ((-1, 0), (1, -2))),
+        ):
             a, b = _small(dtype, s1, k), _small(dtype, s2, k)
             want = np.asarray(np.tensordot(a.astype(w), b.astype(w), axes))
             scale = np.asarray(np.tensordot(np.abs(a.astype(w)), np.abs(b.astype(w)), axes))
             for layout in LAYOUTS:
                 got = tensordot(k.to(a, layout), k.to(b, "reversed"), axes=axes)
-                _close(k, got, want, scale, a.size, dtype, f"tensordot({dtype}{list(s1)} {layout}, {list(s2)}, axes={axes})")
-        for s1, s2, axis in (((7,), (7,), -1), ((3, 65), (3, 65), -1), ((3, 65), (65,), -1), ((4, 1, 5), (3, 5), -1), ((5, 3), (5, 3), -2), ((3, 0), (3, 0), -1)):
-            a, b = _small(dtype, s1, k), _small(dtype, s2, k)
+                _close(
+                    k,
+                    got,
+                    want,
+                    scale,
+                    a.size,
+                    dtype,
+                    f"tensordot({dtype}{list(s1)} {layout}, {list(s2)}, axes={axes})",
+                )
+        dots: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
+            ((7,), (7,), -1),
+            ((3, 65), (3, 65), -1),
+            ((3, 65), (65,), -1),
+            ((4, 1, 5), (3, 5), -1),
+            ((5, 3), (5, 3), -2),
+            ((3, 0), (3, 0), -1),
+        )
+        for p1, p2, axis in dots:
+            a, b = _small(dtype, p1, k), _small(dtype, p2, k)
             x = np.conj(a).astype(w) * b.astype(w)
             want, scale = np.asarray(np.sum(x, axis=axis)), np.asarray(np.sum(np.abs(x), axis=axis))
             if x.shape[axis] == 0:
                 want = want.astype(w) * 0
             for layout in LAYOUTS:
                 got = vecdot(k.to(a, layout), k.to(b, "offset"), axis=axis)
-                _close(k, got, want, scale, x.shape[axis], dtype, f"vecdot({dtype}{list(s1)} {layout}, {list(s2)}, axis={axis})")
+                _close(
+                    k,
+                    got,
+                    want,
+                    scale,
+                    x.shape[axis],
+                    dtype,
+                    f"vecdot({dtype}{list(p1)} {layout}, {list(p2)}, axis={axis})",
+                )
         if not hasattr(k.xp, "linalg"):
             return
         a, b = _small(dtype, (9,), k), _small(dtype, (65,), k)
-        k.near(k.fn("linalg.outer")(k.to(a, "reversed"), k.to(b)), *_rounded(np.outer(a.astype(w), b.astype(w)), dtype), f"outer({dtype})") if dtype in FLOATING else k.same(
-            k.fn("linalg.outer")(k.to(a), k.to(b)), np.outer(a, b), f"outer({dtype})")
+        k.near(
+            k.fn("linalg.outer")(k.to(a, "reversed"), k.to(b)),
+            *_rounded(np.outer(a.astype(w), b.astype(w)), dtype),
+            f"outer({dtype})",
+        ) if dtype in FLOATING else k.same(
+            k.fn("linalg.outer")(k.to(a), k.to(b)), np.outer(a, b), f"outer({dtype})"
+        )
         if not dtype.startswith("u"):
             for shape, axis in (((3,), -1), ((5, 3), -1), ((3, 5), -2), ((2, 3, 4), -2)):
                 a, b = _small(dtype, shape, k), _small(dtype, shape, k)
                 p, q = (np.moveaxis(v.astype(w), axis, -1) for v in (a, b))
                 want = np.moveaxis(np.cross(p, q), -1, axis)
-                size = np.abs(p[..., [1, 2, 0]] * q[..., [2, 0, 1]]) + np.abs(p[..., [2, 0, 1]] * q[..., [1, 2, 0]])
+                size = np.abs(p[..., [1, 2, 0]] * q[..., [2, 0, 1]]) + np.abs(
+                    p[..., [2, 0, 1]] * q[..., [1, 2, 0]]
+                )
                 got = k.fn("linalg.cross")(k.to(a, "ladder"), k.to(b), axis=axis)
-                _close(k, got, want, np.moveaxis(size, -1, axis), 3, dtype, f"cross({dtype}{list(shape)}, axis={axis})")
+                _close(
+                    k,
+                    got,
+                    want,
+                    np.moveaxis(size, -1, axis),
+                    3,
+                    dtype,
+                    f"cross({dtype}{list(shape)}, axis={axis})",
+                )
         for shape in ((3, 3), (4, 7), (2, 5, 4), (0, 3)):
             x = _small(dtype, shape, k)
             for offset in (-2, 0, 1, 9):
                 for layout in LAYOUTS:
                     got = k.fn("linalg.diagonal")(k.to(x, layout), offset=offset)
-                    k.same(got, np.diagonal(x, offset, -2, -1), f"diagonal({dtype}{list(shape)} {layout}, offset={offset})")
+                    k.same(
+                        got,
+                        np.diagonal(x, offset, -2, -1),
+                        f"diagonal({dtype}{list(shape)} {layout}, offset={offset})",
+                    )
                     t = np.diagonal(x.astype(w), offset, -2, -1)
                     got = k.fn("linalg.trace")(k.to(x, layout), offset=offset)
                     want = np.asarray(np.sum(t, axis=-1))
                     if dtype in INTEGRAL:
-                        k.true(np.array_equal(k.back(got), want.astype(k.back(got).dtype)), f"trace({dtype}{list(shape)} {layout}, offset={offset})")
+                        k.true(
+                            np.array_equal(k.back(got), want.astype(k.back(got).dtype)),
+                            f"trace({dtype}{list(shape)} {layout}, offset={offset})",
+                        )
                     else:
-                        k.bounded(got, want, np.sum(np.abs(t), axis=-1), 8, dtype, f"trace({dtype}{list(shape)} {layout}, offset={offset})")
+                        k.bounded(
+                            got,
+                            want,
+                            np.sum(np.abs(t), axis=-1),
+                            8,
+                            dtype,
+                            f"trace({dtype}{list(shape)} {layout}, offset={offset})",
+                        )
 
     return body
 
@@ -139,7 +238,7 @@ def _norm(x: NDArray) -> Any:
     return np.sqrt(np.sum(np.abs(x) ** 2, axis=(-2, -1), keepdims=True))
 
 
-def _H(x: NDArray) -> NDArray:
+def _adjoint(x: NDArray) -> NDArray:
     return np.conj(np.swapaxes(x, -1, -2))
 
 
@@ -166,17 +265,26 @@ def _factor(name: str, dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
         f = k.fn("linalg." + name)
         for stack, n in STACKS:
-            for m in dict.fromkeys((n, n + 2)) if name in ("qr", "svd", "svdvals", "pinv") else (n,):
+            for m in (
+                dict.fromkeys((n, n + 2)) if name in ("qr", "svd", "svdvals", "pinv") else (n,)
+            ):
                 for wide_matrix in dict.fromkeys((False, m != n)):
                     shape = (*stack, n, m) if wide_matrix else (*stack, m, n)
                     a = matrix(dtype, shape, k)
                     if name in ("cholesky", "eigh", "eigvalsh"):
-                        a = a + _H(a)
+                        a = a + _adjoint(a)
                     if name == "cholesky":
-                        a = (a @ _H(a) + np.eye(n)).astype(dtype)
+                        a = (a @ _adjoint(a) + np.eye(n)).astype(dtype)
                     for layout in ("contiguous", "transposed", "ladder"):
                         what = f"{name}({dtype}{list(shape)}, {layout})"
-                        FACTORS[name](k, f, k.to(a, layout), a.astype(np.clongdouble if dtype in COMPLEX else np.longdouble), dtype, what)
+                        FACTORS[name](
+                            k,
+                            f,
+                            k.to(a, layout),
+                            a.astype(np.clongdouble if dtype in COMPLEX else np.longdouble),
+                            dtype,
+                            what,
+                        )
 
     return body
 
@@ -184,8 +292,11 @@ def _factor(name: str, dtype: str) -> Callable[[Kit], None]:
 def _cholesky(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
     for upper in (False, True):
         c = _read(k, f(x, upper=upper), a.shape, dtype, what)
-        k.true(np.array_equal(c, np.triu(c) if upper else np.tril(c)), f"{what}: must be triangular, upper={upper}")
-        residual(k, (_H(c) @ c if upper else c @ _H(c)) - a, _norm(a), dtype, what)
+        k.true(
+            np.array_equal(c, np.triu(c) if upper else np.tril(c)),
+            f"{what}: must be triangular, upper={upper}",
+        )
+        residual(k, (_adjoint(c) @ c if upper else c @ _adjoint(c)) - a, _norm(a), dtype, what)
 
 
 def _qr(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
@@ -193,12 +304,20 @@ def _qr(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
     for mode in ("reduced", "complete"):
         p = min(m, n) if mode == "reduced" else m
         result = f(x, mode=mode)
-        k.true(result.Q is result[0] and result.R is result[1], f"{what}: must be a namedtuple (Q, R)")
+        k.true(
+            result.Q is result[0] and result.R is result[1], f"{what}: must be a namedtuple (Q, R)"
+        )
         q = _read(k, result[0], (*a.shape[:-1], p), dtype, what)
         r = _read(k, result[1], (*a.shape[:-2], p, n), dtype, what)
         k.true(np.array_equal(r, np.triu(r)), f"{what}: R must be upper triangular")
         residual(k, q @ r - a, _norm(a), dtype, f"{what} mode={mode}")
-        residual(k, _H(q) @ q - np.eye(p), math.sqrt(max(p, 1)), dtype, f"{what} mode={mode}, orthogonality")
+        residual(
+            k,
+            _adjoint(q) @ q - np.eye(p),
+            math.sqrt(max(p, 1)),
+            dtype,
+            f"{what} mode={mode}, orthogonality",
+        )
 
 
 def _svd(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
@@ -206,20 +325,38 @@ def _svd(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
     p = min(m, n)
     for full in (True, False):
         result = f(x, full_matrices=full)
-        k.true(result.U is result[0] and result.S is result[1] and result.Vh is result[2], f"{what}: namedtuple (U, S, Vh)")
+        k.true(
+            result.U is result[0] and result.S is result[1] and result.Vh is result[2],
+            f"{what}: namedtuple (U, S, Vh)",
+        )
         u = _read(k, result[0], (*a.shape[:-2], m, m if full else p), dtype, what)
         s = _read(k, result[1], (*a.shape[:-2], p), _real(dtype), what)
         v = _read(k, result[2], (*a.shape[:-2], n if full else p, n), dtype, what)
-        k.true(bool(np.all(s >= 0) and np.all(s[..., :-1] >= s[..., 1:])), f"{what}: S must descend, not negative")
-        residual(k, (u[..., :p] * s[..., None, :]) @ v[..., :p, :] - a, _norm(a), dtype, f"{what} full={full}")
-        for z in (u, _H(v)):
-            residual(k, _H(z) @ z - np.eye(z.shape[-1]), math.sqrt(max(z.shape[-1], 1)), dtype, f"{what} full={full}, orthogonality")
+        k.true(
+            bool(np.all(s >= 0) and np.all(s[..., :-1] >= s[..., 1:])),
+            f"{what}: S must descend, not negative",
+        )
+        residual(
+            k,
+            (u[..., :p] * s[..., None, :]) @ v[..., :p, :] - a,
+            _norm(a),
+            dtype,
+            f"{what} full={full}",
+        )
+        for z in (u, _adjoint(v)):
+            residual(
+                k,
+                _adjoint(z) @ z - np.eye(z.shape[-1]),
+                math.sqrt(max(z.shape[-1], 1)),
+                dtype,
+                f"{what} full={full}, orthogonality",
+            )
 
 
 def _svdvals(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
     s = _read(k, f(x), (*a.shape[:-2], min(a.shape[-2:])), _real(dtype), what)
     # The sums of s**2 and s**4 are traces of A^H A and its square.
-    gram = _H(a) @ a
+    gram = _adjoint(a) @ a
     for power, mat in ((2, gram), (4, gram @ gram)):
         err = np.sum(s**power, axis=-1) - np.trace(mat, axis1=-2, axis2=-1).real
         residual(k, err[..., None, None], 2 * power * _norm(a) ** power, dtype, what)
@@ -228,11 +365,13 @@ def _svdvals(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
 def _eigh(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
     n = a.shape[-1]
     result = f(x)
-    k.true(result.eigenvalues is result[0] and result.eigenvectors is result[1], f"{what}: namedtuple")
+    k.true(
+        result.eigenvalues is result[0] and result.eigenvectors is result[1], f"{what}: namedtuple"
+    )
     w = _read(k, result[0], (*a.shape[:-2], n), _real(dtype), what)
     v = _read(k, result[1], a.shape, dtype, what)
     residual(k, a @ v - v * w[..., None, :], _norm(a), dtype, what)
-    residual(k, _H(v) @ v - np.eye(n), math.sqrt(max(n, 1)), dtype, f"{what}, orthogonality")
+    residual(k, _adjoint(v) @ v - np.eye(n), math.sqrt(max(n, 1)), dtype, f"{what}, orthogonality")
 
 
 def _eigvalsh(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
@@ -248,7 +387,9 @@ def _complex_of(dtype: str) -> str:
 
 def _eig(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
     result = f(x)
-    k.true(result.eigenvalues is result[0] and result.eigenvectors is result[1], f"{what}: namedtuple")
+    k.true(
+        result.eigenvalues is result[0] and result.eigenvectors is result[1], f"{what}: namedtuple"
+    )
     w = _read(k, result[0], a.shape[:-1], _complex_of(dtype), what)
     v = _read(k, result[1], a.shape, _complex_of(dtype), what)
     residual(k, a @ v - v * w[..., None, :], 4 * _norm(a), dtype, what)
@@ -278,7 +419,7 @@ def _inv(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
 def _pinv(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
     y = _read(k, f(x), (*a.shape[:-2], a.shape[-1], a.shape[-2]), dtype, what)
     residual(k, a @ y @ a - a, _norm(a) * (1 + _norm(a) * _norm(y)), dtype, what)
-    residual(k, _H(a @ y) - a @ y, 1 + _norm(a) * _norm(y), dtype, what)
+    residual(k, _adjoint(a @ y) - a @ y, 1 + _norm(a) * _norm(y), dtype, what)
 
 
 def _det(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
@@ -312,7 +453,10 @@ def _dets(a: NDArray) -> NDArray:
 
 def _slogdet(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
     result = f(x)
-    k.true(result.sign is result[0] and result.logabsdet is result[1], f"{what}: namedtuple (sign, logabsdet)")
+    k.true(
+        result.sign is result[0] and result.logabsdet is result[1],
+        f"{what}: namedtuple (sign, logabsdet)",
+    )
     sign = _read(k, result[0], a.shape[:-2], dtype, what)
     log = _read(k, result[1], a.shape[:-2], _real(dtype), what)
     want = _dets(a)
@@ -322,25 +466,47 @@ def _slogdet(k: Kit, f: Any, x: Any, a: NDArray, dtype: str, what: str) -> None:
 
 
 FACTORS: dict[str, Callable[[Kit, Any, Any, NDArray, str, str], None]] = {
-    "cholesky": _cholesky, "qr": _qr, "svd": _svd, "svdvals": _svdvals, "eigh": _eigh, "eigvalsh": _eigvalsh,
-    "eig": _eig, "eigvals": _eigvals, "inv": _inv, "pinv": _pinv, "det": _det, "slogdet": _slogdet,
-}  # fmt: skip
+    "cholesky": _cholesky,
+    "qr": _qr,
+    "svd": _svd,
+    "svdvals": _svdvals,
+    "eigh": _eigh,
+    "eigvalsh": _eigvalsh,
+    "eig": _eig,
+    "eigvals": _eigvals,
+    "inv": _inv,
+    "pinv": _pinv,
+    "det": _det,
+    "slogdet": _slogdet,
+}
 
 
 def _solve(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
         f = k.fn("linalg.solve")
         w = np.clongdouble if dtype in COMPLEX else np.longdouble
-        for s1, s2 in (((3, 3), (3,)), ((3, 3), (3, 2)), ((5, 4, 4), (5, 4, 2)), ((2, 1, 3, 3), (4, 3, 2)), ((2, 3, 3), (3,)), ((33, 33), (33, 5)), ((0, 0), (0, 2)), ((0, 3, 3), (3,)), ((1, 1), (1,))):
+        for s1, s2 in (
+            ((3, 3), (3,)),
+            ((3, 3), (3, 2)),
+            ((5, 4, 4), (5, 4, 2)),
+            ((2, 1, 3, 3), (4, 3, 2)),
+            ((2, 3, 3), (3,)),
+            ((33, 33), (33, 5)),
+            ((0, 0), (0, 2)),
+            ((0, 3, 3), (3,)),
+            ((1, 1), (1,)),
+        ):
             a, b = matrix(dtype, s1, k), matrix(dtype, s2, k)
             vector = len(s2) == 1
-            shape = np.broadcast_shapes(s1[:-2], () if vector else s2[:-2]) + (s1[-1:] if vector else (s1[-1], s2[-1]))
+            shape = np.broadcast_shapes(s1[:-2], () if vector else s2[:-2]) + (
+                s1[-1:] if vector else (s1[-1], s2[-1])
+            )
             for layout in ("contiguous", "transposed", "ladder"):
                 what = f"solve({dtype}{list(s1)} {layout}, {list(s2)})"
                 x = _read(k, f(k.to(a, layout), k.to(b, layout)), shape, dtype, what)
-                A, B = a.astype(w), b.astype(w)
-                X, B = (x[..., None], B[:, None]) if vector else (x, B)
-                residual(k, A @ X - B, _norm(A) * _norm(X) + _norm(B), dtype, what)
+                lhs, rhs = a.astype(w), b.astype(w)
+                got, rhs = (x[..., None], rhs[:, None]) if vector else (x, rhs)
+                residual(k, lhs @ got - rhs, _norm(lhs) * _norm(got) + _norm(rhs), dtype, what)
 
     return body
 
@@ -349,7 +515,17 @@ def _norms(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
         real, w = _real(dtype), np.clongdouble if dtype in COMPLEX else np.longdouble
         vector = k.fn("linalg.vector_norm")
-        for shape, axis in (((7,), None), ((65,), -1), ((3, 5), None), ((3, 5), 0), ((3, 5), (0, 1)), ((2, 3, 4), (0, 2)), ((2, 3, 4), 1), ((), None), ((0,), None)):
+        for shape, axis in (
+            ((7,), None),
+            ((65,), -1),
+            ((3, 5), None),
+            ((3, 5), 0),
+            ((3, 5), (0, 1)),
+            ((2, 3, 4), (0, 2)),
+            ((2, 3, 4), 1),
+            ((), None),
+            ((0,), None),
+        ):
             x = matrix(dtype, shape, k)
             mag = np.abs(x.astype(w))
             for o in (2, 1, 0, 3, 0.5, -1, math.inf, -math.inf):
@@ -363,26 +539,50 @@ def _norms(dtype: str) -> Callable[[Kit], None]:
                     want = np.sum(mag ** np.longdouble(o), axis=axis) ** (1 / np.longdouble(o))
                 for layout in ("contiguous", "ladder", "transposed"):
                     got = vector(k.to(x, layout), axis=axis, ord=o)
-                    k.bounded(got, np.asarray(want), np.abs(want), 16 + x.size, real, f"vector_norm({dtype}{list(shape)} {layout}, axis={axis}, ord={o})")
+                    k.bounded(
+                        got,
+                        np.asarray(want),
+                        np.abs(want),
+                        16 + x.size,
+                        real,
+                        f"vector_norm({dtype}{list(shape)} {layout}, axis={axis}, ord={o})",
+                    )
             got = vector(k.to(x), axis=axis, keepdims=True)
             axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
             gone = {a % len(shape) for a in axes} if shape else set()
-            k.shaped(got, [1 if i in gone else n for i, n in enumerate(shape)], real, f"vector_norm({list(shape)}, axis={axis}, keepdims)")
+            k.shaped(
+                got,
+                [1 if i in gone else n for i, n in enumerate(shape)],
+                real,
+                f"vector_norm({list(shape)}, axis={axis}, keepdims)",
+            )
         for shape in ((3, 3), (4, 7), (2, 5, 3)):
             x = matrix(dtype, shape, k)
             mag = np.abs(x.astype(w))
             s = np.linalg.svd(x.astype(np.complex128), compute_uv=False).astype(np.longdouble)
             wants: dict[Any, Any] = {
-                "fro": np.sqrt(np.sum(mag**2, axis=(-2, -1))), "nuc": s.sum(-1),
-                1: mag.sum(-2).max(-1), -1: mag.sum(-2).min(-1), 2: s.max(-1), -2: s.min(-1),
-                math.inf: mag.sum(-1).max(-1), -math.inf: mag.sum(-1).min(-1),
-            }  # fmt: skip
+                "fro": np.sqrt(np.sum(mag**2, axis=(-2, -1))),
+                "nuc": s.sum(-1),
+                1: mag.sum(-2).max(-1),
+                -1: mag.sum(-2).min(-1),
+                2: s.max(-1),
+                -2: s.min(-1),
+                math.inf: mag.sum(-1).max(-1),
+                -math.inf: mag.sum(-1).min(-1),
+            }
             for o, want in wants.items():
                 for keep in (False, True):
                     got = k.fn("linalg.matrix_norm")(k.to(x, "ladder"), ord=o, keepdims=keep)
                     w2 = np.asarray(want)[..., None, None] if keep else np.asarray(want)
                     size = np.asarray(s.max(-1))[..., None, None] if keep else np.asarray(s.max(-1))
-                    k.bounded(got, w2, size, 64, real, f"matrix_norm({dtype}{list(shape)}, ord={o}, keepdims={keep})")
+                    k.bounded(
+                        got,
+                        w2,
+                        size,
+                        64,
+                        real,
+                        f"matrix_norm({dtype}{list(shape)}, ord={o}, keepdims={keep})",
+                    )
 
     return body
 
@@ -393,20 +593,43 @@ def _powers(dtype: str) -> Callable[[Kit], None]:
         power, rank = k.fn("linalg.matrix_power"), k.fn("linalg.matrix_rank")
         for shape in ((3, 3), (2, 4, 4), (1, 1)):
             a = matrix(dtype, shape, k)
-            A = a.astype(w)
+            m = a.astype(w)
             for n in (0, 1, 2, 3, 7):
                 want = np.broadcast_to(np.eye(shape[-1]), shape).astype(w)
                 for _ in range(n):
-                    want = want @ A
-                got = _read(k, power(k.to(a, "transposed"), n), shape, dtype, f"matrix_power({dtype}{list(shape)}, {n})")
-                residual(k, got - want, max(n, 1) * _norm(A) ** n, dtype, f"matrix_power({dtype}{list(shape)}, {n})")
-            got = _read(k, power(k.to(a), -2), shape, dtype, f"matrix_power({dtype}{list(shape)}, -2)")
-            residual(k, got @ A @ A - np.eye(shape[-1]), _condition(a) ** 2 * 4, dtype, f"matrix_power({dtype}{list(shape)}, -2)")
+                    want = want @ m
+                got = _read(
+                    k,
+                    power(k.to(a, "transposed"), n),
+                    shape,
+                    dtype,
+                    f"matrix_power({dtype}{list(shape)}, {n})",
+                )
+                residual(
+                    k,
+                    got - want,
+                    max(n, 1) * _norm(m) ** n,
+                    dtype,
+                    f"matrix_power({dtype}{list(shape)}, {n})",
+                )
+            got = _read(
+                k, power(k.to(a), -2), shape, dtype, f"matrix_power({dtype}{list(shape)}, -2)"
+            )
+            residual(
+                k,
+                got @ m @ m - np.eye(shape[-1]),
+                _condition(a) ** 2 * 4,
+                dtype,
+                f"matrix_power({dtype}{list(shape)}, -2)",
+            )
         index = k.default("integral")
-        for m, n, r in ((4, 4, 2), (5, 3, 3), (3, 6, 1), (4, 4, 0)):
-            a = (matrix(dtype, (m, r), k) @ matrix(dtype, (r, n), k)).astype(dtype)
+        for rows, cols, r in ((4, 4, 2), (5, 3, 3), (3, 6, 1), (4, 4, 0)):
+            a = (matrix(dtype, (rows, r), k) @ matrix(dtype, (r, cols), k)).astype(dtype)
             got = rank(k.to(a, "ladder"))
-            k.true(int(k.back(got)) == r and got.shape == (), f"matrix_rank of {m}x{n} of rank {r}: {k.back(got)!r} of {index}")
+            k.true(
+                int(k.back(got)) == r and got.shape == (),
+                f"matrix_rank of {rows}x{cols} of rank {r}: {k.back(got)!r} of {index}",
+            )
         stack = np.stack([np.eye(3), np.diag([1, 1, 0])]).astype(dtype)
         k.true(k.back(rank(k.to(stack))).tolist() == [3, 2], "matrix_rank of a stack")
 

@@ -25,7 +25,7 @@ class Row:
     want: Callable[[NDArray], Any]
 
 
-def _row(function: str, shape: tuple[int, ...], want: Callable[[NDArray], Any], *args: Any, **kw: Any) -> Row:
+def _row(function: str, shape: tuple[int, ...], want: Any, *args: Any, **kw: Any) -> Row:
     return Row(function, shape, lambda f, x: f(x, *args, **kw), want)
 
 
@@ -45,18 +45,30 @@ def _rows() -> list[Row]:
         rows.append(_row("repeat", shape, lambda x: np.repeat(x, 0), 0))
         reps = (2,) * max(1, len(shape))
         rows.append(_row("tile", shape, lambda x, reps=reps: np.tile(x, reps), reps))
-        rows.append(_row("tile", shape, lambda x, reps=reps: np.tile(x, (3, 1, *reps)), (3, 1, *reps)))
+        rows.append(
+            _row("tile", shape, lambda x, reps=reps: np.tile(x, (3, 1, *reps)), (3, 1, *reps))
+        )
         rows.append(_row("tile", shape, lambda x: np.tile(x, (3,)), (3,)))
         for axis in range(-len(shape) - 1, len(shape) + 1):
-            rows.append(_row("expand_dims", shape, lambda x, axis=axis: np.expand_dims(x, axis), axis))
+            rows.append(
+                _row("expand_dims", shape, lambda x, axis=axis: np.expand_dims(x, axis), axis)
+            )
         both = (0, len(shape) + 1)
         rows.append(_row("expand_dims", shape, lambda x, both=both: np.expand_dims(x, both), both))
         for axis in range(-len(shape), len(shape)):
             rows.append(_row("flip", shape, lambda x, axis=axis: np.flip(x, axis), axis=axis))
             rows.append(_row("roll", shape, lambda x, axis=axis: np.roll(x, 2, axis), 2, axis=axis))
-            rows.append(_row("roll", shape, lambda x, axis=axis: np.roll(x, -4, axis), -4, axis=axis))
-            rows.append(_row("repeat", shape, lambda x, axis=axis: np.repeat(x, 2, axis), 2, axis=axis))
-            rows.append(_row("unstack", shape, lambda x, axis=axis: tuple(np.moveaxis(x, axis, 0)), axis=axis))
+            rows.append(
+                _row("roll", shape, lambda x, axis=axis: np.roll(x, -4, axis), -4, axis=axis)
+            )
+            rows.append(
+                _row("repeat", shape, lambda x, axis=axis: np.repeat(x, 2, axis), 2, axis=axis)
+            )
+            rows.append(
+                _row(
+                    "unstack", shape, lambda x, axis=axis: tuple(np.moveaxis(x, axis, 0)), axis=axis
+                )
+            )
             if shape[axis] == 1:
                 rows.append(_row("squeeze", shape, lambda x, axis=axis: np.squeeze(x, axis), axis))
         if len(shape) >= 2:
@@ -66,9 +78,15 @@ def _rows() -> list[Row]:
             for p in (axes, turn, back):
                 rows.append(_row("permute_dims", shape, lambda x, p=p: np.transpose(x, p), p))
             rows.append(_row("moveaxis", shape, lambda x: np.moveaxis(x, 0, -1), 0, -1))
-            rows.append(_row("moveaxis", shape, lambda x: np.moveaxis(x, (0, -1), (-1, 0)), (0, -1), (-1, 0)))
+            rows.append(
+                _row(
+                    "moveaxis", shape, lambda x: np.moveaxis(x, (0, -1), (-1, 0)), (0, -1), (-1, 0)
+                )
+            )
             rows.append(_row("flip", shape, lambda x: np.flip(x, (0, -1)), axis=(0, -1)))
-            rows.append(_row("roll", shape, lambda x: np.roll(x, (1, -2), (0, 1)), (1, -2), axis=(0, 1)))
+            rows.append(
+                _row("roll", shape, lambda x: np.roll(x, (1, -2), (0, 1)), (1, -2), axis=(0, 1))
+            )
             rows.append(_row("matrix_transpose", shape, lambda x: np.swapaxes(x, -1, -2)))
     six = (2, 1, 3, 1, 2, 2)
     rows.append(_row("squeeze", six, lambda x: np.squeeze(x, (1, -3)), (1, -3)))
@@ -92,7 +110,10 @@ def table(function: str, dtype: str) -> Callable[[Kit], None]:
                 got = row.call(f, k.to(x, layout))
                 what = f"{function}({dtype}{list(row.shape)}, {layout})"
                 if isinstance(want, tuple):
-                    k.true(isinstance(got, tuple) and len(got) == len(want), f"{what}: must be a tuple of {len(want)}")
+                    k.true(
+                        isinstance(got, tuple) and len(got) == len(want),
+                        f"{what}: must be a tuple of {len(want)}",
+                    )
                     for g, w in zip(got, want, strict=True):
                         k.same(g, w, what)
                 else:
@@ -104,7 +125,17 @@ def table(function: str, dtype: str) -> Callable[[Kit], None]:
 def _joins(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
         concat, stack = k.fn("concat"), k.fn("stack")
-        for i, (shape, axis) in enumerate((((65,), 0), ((3, 5), 0), ((3, 5), 1), ((3, 5), -1), ((2, 3, 4), 1), ((2, 0), 0), ((3, 5), None))):
+        for i, (shape, axis) in enumerate(
+            (
+                ((65,), 0),
+                ((3, 5), 0),
+                ((3, 5), 1),
+                ((3, 5), -1),
+                ((2, 3, 4), 1),
+                ((2, 0), 0),
+                ((3, 5), None),
+            )
+        ):
             parts = []
             for m in (0, 1, 3):
                 s = list(shape)
@@ -113,11 +144,22 @@ def _joins(dtype: str) -> Callable[[Kit], None]:
                 parts.append(samples(dtype, math.prod(s), k.rng).reshape(s))
             for j, layout in enumerate(LAYOUTS):
                 other = list(LAYOUTS)[(i + j + 1) % len(LAYOUTS)]
-                raw = [k.to(p, lay) for p, lay in zip(parts, (layout, other, "contiguous"), strict=True)]
-                k.same(concat(raw, axis=axis), np.concatenate(parts, axis=axis), f"concat({dtype}{list(shape)}, axis={axis}, {layout})")
+                raw = [
+                    k.to(p, lay)
+                    for p, lay in zip(parts, (layout, other, "contiguous"), strict=True)
+                ]
+                k.same(
+                    concat(raw, axis=axis),
+                    np.concatenate(parts, axis=axis),
+                    f"concat({dtype}{list(shape)}, axis={axis}, {layout})",
+                )
                 same = [k.to(parts[0], layout), k.to(parts[0], other)]
                 at = 0 if axis is None else axis
-                k.same(stack(tuple(same), axis=at), np.stack([parts[0]] * 2, axis=at), f"stack({dtype}{list(shape)}, axis={at}, {layout})")
+                k.same(
+                    stack(tuple(same), axis=at),
+                    np.stack([parts[0]] * 2, axis=at),
+                    f"stack({dtype}{list(shape)}, axis={at}, {layout})",
+                )
         a, b = k.to(np.ones((2, 3), dtype)), k.to(np.ones((3, 2), dtype))
         k.raises(lambda: concat([a, b], axis=0), "concat of shapes (2, 3) and (3, 2)")
         k.raises(lambda: concat([a, a], axis=2), "concat(axis=2) of rank 2")
@@ -136,7 +178,11 @@ def _concat_promotes(k: Kit) -> None:
                     continue
                 x, y = samples(a, 9, k.rng, "mild"), samples(b, 9, k.rng, "mild")
                 ref = np.concatenate if function == "concat" else np.stack
-                k.same(f([k.to(x), k.to(y)]), ref([x.astype(joint), y.astype(joint)]), f"{function}({a}, {b})")
+                k.same(
+                    f([k.to(x), k.to(y)]),
+                    ref([x.astype(joint), y.astype(joint)]),
+                    f"{function}({a}, {b})",
+                )
 
 
 def _repeats(dtype: str) -> Callable[[Kit], None]:
@@ -144,7 +190,12 @@ def _repeats(dtype: str) -> Callable[[Kit], None]:
         f = k.fn("repeat")
         index = k.default("indexing")
         x = samples(dtype, 20, k.rng).reshape(4, 5)
-        for axis, counts in ((0, [0, 2, 1, 3]), (1, [1, 0, 0, 4, 2]), (None, list(range(20))), (-2, [3])):
+        for axis, counts in (
+            (0, [0, 2, 1, 3]),
+            (1, [1, 0, 0, 4, 2]),
+            (None, list(range(20))),
+            (-2, [3]),
+        ):
             want = np.repeat(x, counts, axis=axis)
             for layout in LAYOUTS:
                 got = f(k.to(x, layout), k.to(np.array(counts, index)), axis=axis)
@@ -156,9 +207,21 @@ def _repeats(dtype: str) -> Callable[[Kit], None]:
 @check(CHAPTER, "broadcast_shapes", "table")
 def _broadcast_shapes(k: Kit) -> None:
     f = k.fn("broadcast_shapes")
-    for shapes in ((), ((),), ((3,),), ((1,), (3,)), ((2, 1), (3,)), ((0,), (1,)), ((4, 1, 3), (5, 1), (1,)), ((1,) * 8, (2, 3))):
+    for shapes in (
+        (),
+        ((),),
+        ((3,),),
+        ((1,), (3,)),
+        ((2, 1), (3,)),
+        ((0,), (1,)),
+        ((4, 1, 3), (5, 1), (1,)),
+        ((1,) * 8, (2, 3)),
+    ):
         got = f(*shapes)
-        k.true(type(got) is tuple and got == np.broadcast_shapes(*shapes), f"broadcast_shapes{shapes}: got {got!r}")
+        k.true(
+            type(got) is tuple and got == np.broadcast_shapes(*shapes),
+            f"broadcast_shapes{shapes}: got {got!r}",
+        )
     for shapes in (((2,), (3,)), ((0,), (2,)), ((2, 3), (2,))):
         k.raises(lambda shapes=shapes: f(*shapes), f"broadcast_shapes{shapes}", ValueError)
 
@@ -166,7 +229,12 @@ def _broadcast_shapes(k: Kit) -> None:
 @check(CHAPTER, "broadcast_arrays", "table")
 def _broadcast_arrays(k: Kit) -> None:
     f = k.fn("broadcast_arrays")
-    for dtypes in (("bool", "bool"), ("float32", "float64"), ("int8", "float32"), ("bool", "int64")):
+    for dtypes in (
+        ("bool", "bool"),
+        ("float32", "float64"),
+        ("int8", "float32"),
+        ("bool", "int64"),
+    ):
         x, y = samples(dtypes[0], 3, k.rng).reshape(3, 1), samples(dtypes[1], 5, k.rng)
         got = f(k.to(x), k.to(y, "reversed"))
         k.true(isinstance(got, tuple) and len(got) == 2, "broadcast_arrays must return a tuple")
@@ -193,7 +261,10 @@ def _errors(k: Kit) -> None:
     k.raises(lambda: xp.broadcast_to(x, (3, 3)), "broadcast_to((2, 3) -> (3, 3))")
     k.raises(lambda: xp.broadcast_to(x, (3,)), "broadcast_to((2, 3) -> (3,))")
     k.raises(lambda: xp.unstack(x, axis=2), "unstack(rank 2, axis=2)")
-    k.raises(lambda: xp.stack([x, xp.zeros((3, 2), dtype=xp.float32)]), "stack of shapes (2, 3) and (3, 2)")
+    k.raises(
+        lambda: xp.stack([x, xp.zeros((3, 2), dtype=xp.float32)]),
+        "stack of shapes (2, 3) and (3, 2)",
+    )
 
 
 @check(CHAPTER, "reshape", "copy")

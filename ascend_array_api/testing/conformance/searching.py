@@ -8,7 +8,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .core import ALL, LAYOUTS, REAL, REAL_FLOATING, SHAPES, SIZES, Kit, NDArray, add, check, samples
+from .core import (
+    ALL,
+    LAYOUTS,
+    REAL,
+    REAL_FLOATING,
+    SHAPES,
+    SIZES,
+    Kit,
+    NDArray,
+    add,
+    check,
+    samples,
+)
 from .elementwise import promoted
 
 CHAPTER = "searching"
@@ -42,7 +54,15 @@ def _arg(name: str, dtype: str) -> Callable[[Kit], None]:
         for n in SIZES[1:-1]:
             x = _tied(dtype, n, k)
             k.same(f(k.to(x)), np.asarray(_first(x, largest), out), f"{name}({dtype}[{n}])")
-        for shape, axis in (((5, 70), 0), ((5, 70), 1), ((70, 5), -2), ((3, 9, 4), 1), ((2, 3, 2, 33), -1), ((4, 6), None), ((0, 3), 1)):
+        for shape, axis in (
+            ((5, 70), 0),
+            ((5, 70), 1),
+            ((70, 5), -2),
+            ((3, 9, 4), 1),
+            ((2, 3, 2, 33), -1),
+            ((4, 6), None),
+            ((0, 3), 1),
+        ):
             x = _tied(dtype, math.prod(shape), k).reshape(shape)
             if axis is None:
                 want = np.asarray(_first(x.reshape(-1), largest))
@@ -51,7 +71,13 @@ def _arg(name: str, dtype: str) -> Callable[[Kit], None]:
             for layout in LAYOUTS:
                 keep = len(layout) % 2 == 0
                 got = f(k.to(x, layout), axis=axis, keepdims=keep)
-                w = want if not keep else want.reshape((1,) * x.ndim) if axis is None else np.expand_dims(want, axis)
+                w = (
+                    want
+                    if not keep
+                    else want.reshape((1,) * x.ndim)
+                    if axis is None
+                    else np.expand_dims(want, axis)
+                )
                 what = f"{name}({dtype}{list(shape)}, axis={axis}, keepdims={keep}, {layout})"
                 k.same(got, w.astype(out), what)
         k.raises(lambda: f(k.to(np.ones((2, 2), dtype)), axis=2), f"{name}(2-d, axis=2)")
@@ -69,7 +95,10 @@ def _nonzero(dtype: str) -> Callable[[Kit], None]:
             for layout in LAYOUTS if n < 100 else ("contiguous", "reversed"):
                 got = f(k.to(x, layout))
                 what = f"nonzero({dtype}{list(shape)}, {layout})"
-                k.true(isinstance(got, tuple) and len(got) == len(shape), f"{what}: a tuple of {len(shape)} arrays")
+                k.true(
+                    isinstance(got, tuple) and len(got) == len(shape),
+                    f"{what}: a tuple of {len(shape)} arrays",
+                )
                 for g, w in zip(got, np.nonzero(x), strict=True):
                     k.same(g, w.astype(out), what)
         k.raises(lambda: f(k.to(np.ones((), dtype))), "nonzero(0-d)")
@@ -90,12 +119,17 @@ def _where(dtype: str) -> Callable[[Kit], None]:
                 k.same(got, np.where(c, a, b), f"where({dtype}{list(shape)}, {other}, {layout})")
         c = np.array([[True], [False], [True]])
         a, b = samples(dtype, 5, k.rng), samples(dtype, 1, k.rng)
-        k.same(f(k.to(c), k.to(a), k.to(b)), np.where(c, a, b), f"where([3,1], {dtype}[5], {dtype}[1])")
+        k.same(
+            f(k.to(c), k.to(a), k.to(b)), np.where(c, a, b), f"where([3,1], {dtype}[5], {dtype}[1])"
+        )
         scalar = True if dtype == "bool" else 2
         s = np.asarray(scalar, dtype)
         k.same(f(k.to(c), k.to(a), scalar), np.where(c, a, s), f"where(cond, {dtype}, {scalar})")
         k.same(f(k.to(c), scalar, k.to(a)), np.where(c, s, a), f"where(cond, {scalar}, {dtype})")
-        k.raises(lambda: f(k.to(np.ones(3, bool)), k.to(np.ones(4, dtype)), k.to(np.ones(3, dtype))), "where of shapes (3,), (4,), (3,)")
+        k.raises(
+            lambda: f(k.to(np.ones(3, bool)), k.to(np.ones(4, dtype)), k.to(np.ones(3, dtype))),
+            "where of shapes (3,), (4,), (3,)",
+        )
 
     return body
 
@@ -109,7 +143,11 @@ def _where_promotes(k: Kit) -> None:
         if joint is None:
             continue
         x, y = samples(a, 3, k.rng, "mild"), samples(b, 3, k.rng, "mild")
-        k.same(f(k.to(c), k.to(x), k.to(y)), np.where(c, x.astype(joint), y.astype(joint)), f"where(cond, {a}, {b})")
+        k.same(
+            f(k.to(c), k.to(x), k.to(y)),
+            np.where(c, x.astype(joint), y.astype(joint)),
+            f"where(cond, {a}, {b})",
+        )
 
 
 for _dtype in REAL:

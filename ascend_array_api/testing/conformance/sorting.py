@@ -25,7 +25,16 @@ from .core import (
     samples,
 )
 
-CASES = (((70,), -1), ((5, 33), 0), ((5, 33), 1), ((33, 5), -2), ((3, 9, 4), 1), ((2, 2, 2, 17), -1), ((0, 3), 1), ((3, 0), 1))
+CASES = (
+    ((70,), -1),
+    ((5, 33), 0),
+    ((5, 33), 1),
+    ((33, 5), -2),
+    ((3, 9, 4), 1),
+    ((2, 2, 2, 17), -1),
+    ((0, 3), 1),
+    ((3, 0), 1),
+)
 
 
 def _data(dtype: str, n: int, k: Kit, ties: bool) -> NDArray:
@@ -62,20 +71,27 @@ def _sort(name: str, dtype: str) -> Callable[[Kit], None]:
             for ties in (False, True):
                 x = _data(dtype, n, k, ties)
                 for descending in (False, True):
-                    what = f"{name}({dtype}[{n}], descending={descending}{', ties' if ties else ''})"
+                    what = (
+                        f"{name}({dtype}[{n}], descending={descending}{', ties' if ties else ''})"
+                    )
                     k.same(f(k.to(x), descending=descending), want(x, -1, descending, out), what)
         for shape, axis in CASES:
             x = _data(dtype, math.prod(shape), k, True).reshape(shape)
             for layout in LAYOUTS:
                 descending = len(layout) % 2 == 0
                 got = f(k.to(x, layout), axis=axis, descending=descending)
-                what = f"{name}({dtype}{list(shape)}, axis={axis}, descending={descending}, {layout})"
+                what = (
+                    f"{name}({dtype}{list(shape)}, axis={axis}, descending={descending}, {layout})"
+                )
                 k.same(got, want(x, axis, descending, out), what)
         x = _data(dtype, 300, k, True)
         for descending in (False, True):
             got = k.back(f(k.to(x), stable=False, descending=descending))
             got = got if name == "sort" else x[got]
-            k.true(np.array_equal(got, x[_order(x, descending)]), f"{name}({dtype}, stable=False, descending={descending})")
+            k.true(
+                np.array_equal(got, x[_order(x, descending)]),
+                f"{name}({dtype}, stable=False, descending={descending})",
+            )
         y = k.to(x)
         f(y)
         k.same(y, x, f"the input of {name}({dtype}) afterwards")
@@ -93,14 +109,26 @@ def _sorted_search(dtype: str) -> Callable[[Kit], None]:
             values = x.tolist()
             for side, find in (("left", bisect.bisect_left), ("right", bisect.bisect_right)):
                 want = np.array([find(values, e) for e in v.tolist()], dtype=out)
-                k.same(f(k.to(x), k.to(v), side=side), want, f"searchsorted({dtype}[{n}], [{v.size}], side={side})")
-                k.same(f(k.to(x, "reversed"), k.to(v, "strided"), side=side), want, f"searchsorted({dtype}[{n}] reversed, strided, side={side})")
+                k.same(
+                    f(k.to(x), k.to(v), side=side),
+                    want,
+                    f"searchsorted({dtype}[{n}], [{v.size}], side={side})",
+                )
+                k.same(
+                    f(k.to(x, "reversed"), k.to(v, "strided"), side=side),
+                    want,
+                    f"searchsorted({dtype}[{n}] reversed, strided, side={side})",
+                )
         x = np.sort(_data(dtype, 33, k, True))
         v = _data(dtype, 24, k, False).reshape(2, 3, 4)
         want = np.array([bisect.bisect_left(x.tolist(), e) for e in v.reshape(-1).tolist()], out)
         k.same(f(k.to(x), k.to(v)), want.reshape(2, 3, 4), f"searchsorted({dtype}[33], [2,3,4])")
         k.same(f(k.to(x), k.to(v[0, 0, 0])), want[0], f"searchsorted({dtype}[33], 0-d)")
-        k.same(f(k.to(x), 3), np.asarray(bisect.bisect_left(x.tolist(), 3), out), f"searchsorted({dtype}[33], 3)")
+        k.same(
+            f(k.to(x), 3),
+            np.asarray(bisect.bisect_left(x.tolist(), 3), out),
+            f"searchsorted({dtype}[33], 3)",
+        )
         mixed = _data(dtype, 33, k, True)
         order = np.array(_order(mixed, False), dtype=out)
         values = mixed[order].tolist()
@@ -147,7 +175,10 @@ def _unique(name: str, dtype: str) -> Callable[[Kit], None]:
         k.shaped(part["values"], (n,), dtype, f"{what}.values")
         values = k.back(part["values"])
         found = Counter(_key(v) for v in values.tolist() if v == v)
-        k.true(found == Counter({v: 1 for v in counts if type(v) is not object}), f"{what}: wrong values {values!r}")
+        k.true(
+            found == Counter({v: 1 for v in counts if type(v) is not object}),
+            f"{what}: wrong values {values!r}",
+        )
         if "counts" in part:
             k.shaped(part["counts"], (n,), index, f"{what}.counts")
             for v, c in zip(values.tolist(), k.back(part["counts"]).tolist(), strict=True):
@@ -155,8 +186,13 @@ def _unique(name: str, dtype: str) -> Callable[[Kit], None]:
         if "indices" in part:
             k.shaped(part["indices"], (n,), index, f"{what}.indices")
             for v, i in zip(values.tolist(), k.back(part["indices"]).tolist(), strict=True):
-                k.true(0 <= i < len(flat) and (flat[i] == v or (v != v and flat[i] != flat[i])), f"{what}: index of {v!r} is {i}")
-                k.true(v != v or flat.index(v) == i, f"{what}: index of {v!r} is {i}, not its first")
+                k.true(
+                    0 <= i < len(flat) and (flat[i] == v or (v != v and flat[i] != flat[i])),
+                    f"{what}: index of {v!r} is {i}",
+                )
+                k.true(
+                    v != v or flat.index(v) == i, f"{what}: index of {v!r} is {i}, not its first"
+                )
         if "inverse_indices" in part:
             k.shaped(part["inverse_indices"], x.shape, index, f"{what}.inverse_indices")
             back = values[k.back(part["inverse_indices"])]
@@ -183,9 +219,15 @@ def _isin(dtype: str) -> Callable[[Kit], None]:
             for invert in (False, True):
                 what = f"isin({dtype}[{n}], invert={invert})"
                 k.same(f(k.to(x), k.to(y), invert=invert), want ^ invert, what)
-                k.same(f(k.to(x, "reversed"), k.to(y, "strided"), invert=invert), want ^ invert, what)
+                k.same(
+                    f(k.to(x, "reversed"), k.to(y, "strided"), invert=invert), want ^ invert, what
+                )
         x = np.array([[1, 2, 3], [4, 5, 6]], dtype)
-        k.same(f(k.to(x), k.to(np.array([[2], [6]], dtype))), np.isin(x, [2, 6]), f"isin({dtype}[2,3], [2,1])")
+        k.same(
+            f(k.to(x), k.to(np.array([[2], [6]], dtype))),
+            np.isin(x, [2, 6]),
+            f"isin({dtype}[2,3], [2,1])",
+        )
         k.same(f(k.to(x), 4), x == 4, f"isin({dtype}[2,3], 4)")
         k.same(f(4, k.to(x)), np.asarray(True), f"isin(4, {dtype}[2,3])")
 
@@ -198,14 +240,28 @@ def _nan_last(k: Kit) -> None:
         x = np.array([3, np.nan, -1, np.inf, np.nan, -np.inf, 0], dtype)
         up = np.array([-np.inf, -1, 0, 3, np.inf, np.nan, np.nan], dtype)
         k.same(k.fn("sort")(k.to(x)), up, f"sort({dtype} with NaN)")
-        k.same(k.fn("sort")(k.to(x), descending=True), up[::-1], f"sort({dtype} with NaN, descending)")
+        k.same(
+            k.fn("sort")(k.to(x), descending=True), up[::-1], f"sort({dtype} with NaN, descending)"
+        )
         order = np.array([5, 2, 6, 0, 3, 1, 4], k.default("indexing"))
         k.same(k.fn("argsort")(k.to(x)), order, f"argsort({dtype} with NaN)")
         down = np.array([1, 4, 3, 0, 6, 2, 5], k.default("indexing"))
-        k.same(k.fn("argsort")(k.to(x), descending=True), down, f"argsort({dtype} with NaN, descending)")
+        k.same(
+            k.fn("argsort")(k.to(x), descending=True),
+            down,
+            f"argsort({dtype} with NaN, descending)",
+        )
         n = np.array([5, 7], k.default("indexing"))
-        k.same(k.fn("searchsorted")(k.to(up), k.to(np.array([np.nan], dtype))), n[:1], f"searchsorted({dtype}, NaN)")
-        k.same(k.fn("searchsorted")(k.to(up), k.to(np.array([np.nan], dtype)), side="right"), n[1:], f"searchsorted({dtype}, NaN, right)")
+        k.same(
+            k.fn("searchsorted")(k.to(up), k.to(np.array([np.nan], dtype))),
+            n[:1],
+            f"searchsorted({dtype}, NaN)",
+        )
+        k.same(
+            k.fn("searchsorted")(k.to(up), k.to(np.array([np.nan], dtype)), side="right"),
+            n[1:],
+            f"searchsorted({dtype}, NaN, right)",
+        )
 
 
 for _dtype in REAL:

@@ -77,7 +77,9 @@ def _terms(name: str, dtype: str, n: int, k: Kit) -> NDArray:
             out[k.rng.integers(0, n, min(n, 5))] = 3
             return out if dtype.startswith("u") else out * k.rng.choice([-1, 1], n).astype(dtype)
         out = np.exp2(k.rng.uniform(-0.5, 0.5, n))
-        phase = np.exp(1j * k.rng.uniform(0, 6, n)) if dtype in COMPLEX else k.rng.choice([-1, 1], n)
+        phase = (
+            np.exp(1j * k.rng.uniform(0, 6, n)) if dtype in COMPLEX else k.rng.choice([-1, 1], n)
+        )
         return np.asarray((out * phase).astype(dtype))
     if dtype in INTEGRAL:
         info = np.iinfo(dtype)
@@ -106,7 +108,7 @@ def _axes(f: Callable[..., Any], a: NDArray, axis: Axis) -> NDArray:
 
 def _fold(name: str, dtype: str) -> Callable[[Kit], None]:
     """Return the check of sum or prod."""
-    reduce = np.sum if name == "sum" else np.prod
+    reduce: Callable[..., Any] = np.sum if name == "sum" else np.prod
 
     def compare(k: Kit, got: Any, x: NDArray, axis: Axis, what: str, keep: bool) -> None:
         out = _up(k, dtype)
@@ -139,8 +141,14 @@ def _fold(name: str, dtype: str) -> Callable[[Kit], None]:
                 what = f"{name}({dtype}{list(shape)}, axis={axis}, keepdims={keep}, {layout})"
                 compare(k, got, x, axis, what, keep)
         x = _terms(name, dtype, 7, k)
-        compare(k, f(k.xp.broadcast_to(k.to(x), (9, 7)), axis=0), np.broadcast_to(x, (9, 7)), 0,
-                f"{name}(broadcast_to({dtype}[7], (9, 7)), axis=0)", False)
+        compare(
+            k,
+            f(k.xp.broadcast_to(k.to(x), (9, 7)), axis=0),
+            np.broadcast_to(x, (9, 7)),
+            0,
+            f"{name}(broadcast_to({dtype}[7], (9, 7)), axis=0)",
+            False,
+        )
         compare(k, f(k.to(x[3])), x[3], None, f"{name}({dtype} 0-d)", False)
         for bad in (1, -2, (0, 1)):
             k.raises(lambda bad=bad: f(k.to(x), axis=bad), f"{name}(1-d, axis={bad})")
@@ -150,12 +158,19 @@ def _fold(name: str, dtype: str) -> Callable[[Kit], None]:
 
 def _fold_dtype(name: str) -> Callable[[Kit], None]:
     """Return the check of the dtype argument: values are cast first, then combined."""
-    reduce = np.sum if name == "sum" else np.prod
+    reduce: Callable[..., Any] = np.sum if name == "sum" else np.prod
 
     def body(k: Kit) -> None:
         f = k.fn(name)
-        for dtype, to in (("int8", "int16"), ("uint8", "uint32"), ("int32", "int64"), ("int8", "int8"),
-                          ("float32", "float64"), ("complex64", "complex128"), ("uint16", "int32")):
+        for dtype, to in (
+            ("int8", "int16"),
+            ("uint8", "uint32"),
+            ("int32", "int64"),
+            ("int8", "int8"),
+            ("float32", "float64"),
+            ("complex64", "complex128"),
+            ("uint16", "int32"),
+        ):
             x = np.array([100, 3, 2], dtype) if name == "sum" else np.array([50, 2, 1], dtype)
             got = f(k.to(x), dtype=k.dtype(to))
             want = reduce(x.astype(to), dtype=to)
@@ -180,13 +195,15 @@ def _large(name: str, dtype: str) -> Callable[[Kit], None]:
                 if dtype in INTEGRAL:
                     k.same(f(k.to(x)), np.asarray(int(want), "int64"), f"{name}({dtype}[{n}])")
                 else:
-                    k.bounded(f(k.to(x)), want, scale, k.limits.sum(n), dtype, f"{name}({dtype}[{n}])")
+                    k.bounded(
+                        f(k.to(x)), want, scale, k.limits.sum(n), dtype, f"{name}({dtype}[{n}])"
+                    )
             elif name == "cumulative_sum":
                 want = np.cumsum(x.astype(np.longdouble))
                 scale = np.cumsum(np.abs(x.astype(np.longdouble)))
                 k.bounded(f(k.to(x)), want, scale, 4 + math.sqrt(n), dtype, f"{name}({dtype}[{n}])")
             else:
-                ref = {"max": np.max, "argmax": np.argmax, "count_nonzero": np.count_nonzero}[name]
+                ref: Callable[..., Any] = getattr(np, name)
                 out = dtype if name == "max" else k.default("indexing")
                 k.same(f(k.to(x)), np.asarray(ref(x)).astype(out), f"{name}({dtype}[{n}])")
 
@@ -215,7 +232,9 @@ def _moments(name: str, dtype: str) -> Callable[[Kit], None]:
         for n in SIZES:
             x = samples(dtype, n, k.rng, "mild") if n else np.zeros(0, dtype)
             want, scale = reference(x, None, 0)
-            k.bounded(f(k.to(x)), want, scale, 2 * k.limits.sum(n) + 8, dtype, f"{name}({dtype}[{n}])")
+            k.bounded(
+                f(k.to(x)), want, scale, 2 * k.limits.sum(n) + 8, dtype, f"{name}({dtype}[{n}])"
+            )
         for i, (shape, axis) in enumerate(CASES):
             x = samples(dtype, math.prod(shape), k.rng, "mild").reshape(shape)
             keep, c = bool(i % 2), corrections[i % len(corrections)]
@@ -230,7 +249,9 @@ def _moments(name: str, dtype: str) -> Callable[[Kit], None]:
         x = samples(dtype, 130, k.rng, "mild")
         x[70] = np.nan
         k.true(np.isnan(k.back(f(k.to(x)))), f"{name}({dtype} with a NaN) must be NaN")
-        k.true(np.isnan(k.back(f(k.to(x), axis=0))), f"{name}({dtype} with a NaN, axis=0) must be NaN")
+        k.true(
+            np.isnan(k.back(f(k.to(x), axis=0))), f"{name}({dtype} with a NaN, axis=0) must be NaN"
+        )
         k.raises(lambda: f(k.to(x), axis=1), f"{name}(1-d, axis=1)")
 
     return body
@@ -238,7 +259,7 @@ def _moments(name: str, dtype: str) -> Callable[[Kit], None]:
 
 def _extreme(name: str, dtype: str) -> Callable[[Kit], None]:
     """Return the check of max or min: NaN propagates wherever it stands."""
-    ref = np.max if name == "max" else np.min
+    ref: Callable[..., Any] = np.max if name == "max" else np.min
 
     def body(k: Kit) -> None:
         f = k.fn(name)
@@ -268,7 +289,7 @@ def _extreme(name: str, dtype: str) -> Callable[[Kit], None]:
 
 def _truth(name: str, dtype: str) -> Callable[[Kit], None]:
     """Return the check of all, any or count_nonzero."""
-    ref: Callable[..., Any] = {"all": np.all, "any": np.any, "count_nonzero": np.count_nonzero}[name]
+    ref: Callable[..., Any] = getattr(np, name)
 
     def data(k: Kit, n: int, odd: int) -> NDArray:
         """Return mostly non-zero data (all), mostly zero (any), or half and half."""
@@ -304,7 +325,7 @@ def _truth(name: str, dtype: str) -> Callable[[Kit], None]:
 
 def _scan(name: str, dtype: str) -> Callable[[Kit], None]:
     """Return the check of a cumulative sum or product."""
-    scan = np.cumsum if name == "cumulative_sum" else np.cumprod
+    scan: Callable[..., Any] = np.cumsum if name == "cumulative_sum" else np.cumprod
     first = 0 if name == "cumulative_sum" else 1
 
     def body(k: Kit) -> None:
@@ -329,14 +350,34 @@ def _scan(name: str, dtype: str) -> Callable[[Kit], None]:
         for n in SIZES:
             x = _terms(name, dtype, n, k) if n else np.zeros(0, dtype)
             initial = bool(n % 2)
-            compare(f(k.to(x), include_initial=initial), x, 0, initial, f"{name}({dtype}[{n}], include_initial={initial})")
-        for shape, axis in (((65,), 0), ((5, 70), 0), ((5, 70), 1), ((70, 5), -2), ((3, 4, 5), 1), ((3, 0, 2), 1), ((2, 2, 2, 2, 9), -1)):
+            compare(
+                f(k.to(x), include_initial=initial),
+                x,
+                0,
+                initial,
+                f"{name}({dtype}[{n}], include_initial={initial})",
+            )
+        for shape, axis in (
+            ((65,), 0),
+            ((5, 70), 0),
+            ((5, 70), 1),
+            ((70, 5), -2),
+            ((3, 4, 5), 1),
+            ((3, 0, 2), 1),
+            ((2, 2, 2, 2, 9), -1),
+        ):
             n = math.prod(shape)
             x = (_terms(name, dtype, n, k) if n else np.zeros(0, dtype)).reshape(shape)
             for layout in LAYOUTS:
                 initial = len(layout) % 2 == 0
                 got = f(k.to(x, layout), axis=axis, include_initial=initial)
-                compare(got, x, axis, initial, f"{name}({dtype}{list(shape)}, axis={axis}, include_initial={initial}, {layout})")
+                compare(
+                    got,
+                    x,
+                    axis,
+                    initial,
+                    f"{name}({dtype}{list(shape)}, {axis=}, include_initial={initial}, {layout})",
+                )
         k.raises(lambda: f(k.to(np.ones((2, 2), dtype)), axis=2), f"{name}(2-d, axis=2)")
 
     return body
@@ -361,7 +402,9 @@ def _diff(dtype: str) -> Callable[[Kit], None]:
                         want = np.moveaxis(a - b, 0, axis)
                     for layout in LAYOUTS:
                         got = f(k.to(x, layout), axis=axis, n=n)
-                        k.same(got, want, f"diff({dtype}{list(shape)}, axis={axis}, n={n}, {layout})")
+                        k.same(
+                            got, want, f"diff({dtype}{list(shape)}, axis={axis}, n={n}, {layout})"
+                        )
         x = np.array([1, 3, 4], dtype)
         got = f(k.to(x), prepend=k.to(np.array([0, 1], dtype)), append=k.to(np.array([9], dtype)))
         k.same(got, np.array([1, 0, 2, 1, 5], dtype), f"diff({dtype}, prepend, append)")
@@ -375,7 +418,11 @@ def _count_bits(k: Kit) -> None:
     x = np.arange(100_003) % 3 == 0
     for start in (0, 1, 5, 63, 64, 65):
         got = f(k.to(x)[start:])
-        k.same(got, np.asarray(np.count_nonzero(x[start:]), k.default("indexing")), f"count_nonzero(bool[{start}:])")
+        k.same(
+            got,
+            np.asarray(np.count_nonzero(x[start:]), k.default("indexing")),
+            f"count_nonzero(bool[{start}:])",
+        )
 
 
 def _register() -> None:
@@ -383,29 +430,35 @@ def _register() -> None:
         for dtype in NUMERIC:
             add(CHAPTER, name, dtype, _fold(name, dtype))
         add(CHAPTER, name, "dtype", _fold_dtype(name))
-    for name, dtypes in (("mean", FLOATING), ("var", REAL_FLOATING), ("std", REAL_FLOATING)):
-        for dtype in dtypes:
+    for name in ("mean", "var", "std"):
+        for dtype in FLOATING if name == "mean" else REAL_FLOATING:
             add(CHAPTER, name, dtype, _moments(name, dtype))
     for name in ("max", "min"):
         for dtype in REAL:
             add(CHAPTER, name, dtype, _extreme(name, dtype))
     for name in ("all", "any", "count_nonzero"):
         for dtype in ALL:
-            add("searching" if name == "count_nonzero" else "utility", name, dtype, _truth(name, dtype))
+            add(
+                "searching" if name == "count_nonzero" else "utility",
+                name,
+                dtype,
+                _truth(name, dtype),
+            )
     for name in ("cumulative_sum", "cumulative_prod"):
         for dtype in NUMERIC:
             add(CHAPTER, name, dtype, _scan(name, dtype))
     for dtype in NUMERIC:
         add("utility", "diff", dtype, _diff(dtype))
-    for name, dtypes in (
+    large: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("sum", ("int32", *REAL_FLOATING)),
         ("mean", REAL_FLOATING),
         ("cumulative_sum", REAL_FLOATING),
         ("max", ("int16", *REAL_FLOATING)),
         ("argmax", ("int16", *REAL_FLOATING)),
         ("count_nonzero", BOOL + REAL_FLOATING),
-    ):
-        for dtype in dtypes:
+    )
+    for name, some in large:
+        for dtype in some:
             add(CHAPTER, name, f"large-{dtype}", _large(name, dtype))
 
 

@@ -16,6 +16,47 @@ constexpr int64_t kBorder = 512;
 // The least work (in additions) that is worth a second thread.
 constexpr int64_t kThreadWork = 1 << 15;
 
+// Runs body(first element, count) for pieces of n elements, on several threads where that pays.
+template <class F>
+void in_pieces(int64_t n, F&& body) {
+    if (n < 4 * kThreadWork || workers::count() < 2) return body(int64_t{0}, n);
+    workers::for_each((n + kThreadWork - 1) / kThreadWork,
+                      [&](int64_t i) { body(i * kThreadWork, std::min(kThreadWork, n - i * kThreadWork)); });
+}
+
+// Handles row-major dst = one element, or = row-major src, of the same dtype; false otherwise.
+bool transfer_contiguous(const Array& dst, const Array& src) {
+    if (dst.dtype != src.dtype || !is_contiguous(dst)) return false;
+    int64_t n = dst.size();
+    bool one = src.size() == 1;
+    if (!one && (!(src.shape == dst.shape) || !is_contiguous(src))) return false;
+    const KernelTable& k = kernels();
+    if (is_bool(dst.dtype)) {
+        auto* to = reinterpret_cast<uint8_t*>(dst.bits());
+        const auto* from = reinterpret_cast<const uint8_t*>(src.bits());
+        if (one) {
+            k.fill_bits(to, dst.offset, n, from[src.offset >> 3] >> (src.offset & 7) & 1);
+        } else {
+            k.copy_bits(to, dst.offset, from, src.offset, n);
+        }
+        return true;
+    }
+    int64_t size = itemsize(dst.dtype);
+    std::byte* to = dst.data();
+    const std::byte* from = src.data();
+    if (one && n == 1) {
+        std::memcpy(to, from, static_cast<size_t>(size));
+    } else if (one) {
+        auto fill = k.fill[width_index(dst.dtype)];
+        in_pieces(n, [&](int64_t first, int64_t count) { fill(to + first * size, from, count, 1); });
+    } else {
+        in_pieces(n, [&](int64_t first, int64_t count) {
+            std::memcpy(to + first * size, from + first * size, static_cast<size_t>(count * size));
+        });
+    }
+    return true;
+}
+
 // Handles dst = src where src's unit stride runs along another axis than dst's; false otherwise.
 bool transfer_transposed(const Array& dst, const Array& src) {
     if (dst.dtype != src.dtype || dst.dtype == DType::Bool) return false;
@@ -177,7 +218,14 @@ void elementwise(Op op, DType compute, std::span<const Operand> operands, const 
 
 void transfer(const Array& dst, const Array& src) {
     if (dst.size() == 0) return;
-    if (transfer_transposed(dst, src)) return;
+    if (transfer_contiguous(dst, src) || transfer_transposed(dst, src)) return;
+    if (is_contiguous(dst) && is_contiguous(src) && src.shape == dst.shape && !is_bool(dst.dtype) && !is_bool(src.dtype)) {
+        auto convert = kernels().convert[index(src.dtype)][index(dst.dtype)];
+        in_pieces(dst.size(), [&](int64_t first, int64_t count) {
+            convert(dst.data() + first * itemsize(dst.dtype), src.data() + first * itemsize(src.dtype), count);
+        });
+        return;
+    }
     thread_local Program program;
     program.inputs.assign(1, dst.dtype);
     program.outputs.assign(1, {{Value::From::Input, 0}, dst.dtype});

@@ -17,10 +17,9 @@ namespace {
 
 // Elements that one task should have.
 constexpr int64_t kTaskElements = kReduceRun;
-// Fewer elements than this are the work of one thread.
-constexpr int64_t kParallelElements = 1 << 18;
-// Blocks of staged elements that are reduced at a time.
-constexpr int64_t kStagedBlocks = 8;
+// Less memory than this is the work of one thread; elements that are converted count several times.
+constexpr int64_t kParallelBits = int64_t{8} << 21;
+constexpr int64_t kConversionCost = 4;
 constexpr int64_t kRunBlocks = kReduceRun / kReduceBlock;
 // Sequences shorter than this are reduced side by side.
 constexpr int64_t kShortSequence = 64;
@@ -43,6 +42,8 @@ struct Plan {
     std::byte* acc;    // planes of `results` accumulators
     const double* center = nullptr;
     Reduction op;
+    bool counts;                           // elements that are not zero; the kernel only merges
+    int64_t element_bits;
     std::atomic<bool>* decided = nullptr;  // Any and All of one result: further elements do not matter
 
     int64_t blocks() const { return ceil_div(count, kReduceBlock); }
@@ -52,7 +53,8 @@ struct Plan {
 };
 
 Parallel threads_for(const Plan& plan) {
-    if (plan.count < ceil_div(kParallelElements, plan.results)) return {1, workers::run};
+    const int64_t cost = plan.element_bits * (plan.reader.direct() || plan.counts ? 1 : kConversionCost);
+    if (plan.count < ceil_div(kParallelBits, plan.results * cost)) return {1, workers::run};
     return workers::parallel();
 }
 
@@ -87,17 +89,20 @@ public:
     Rows(const Plan& plan, DType compute) : plan_(plan), compute_(compute) {
         if (plan_.reduced.n == 0) plan_.reduced.axes[plan_.reduced.n++] = {1, 1, 0};
         const AxisList& r = plan_.reduced;
-        in_place_ = plan_.reader.direct() && r.n == 1 && r.axes[0].stride == 1;
-        counts_ = plan_.reader.truth();
+        const AxisList::Axis inner = r.axes[r.n - 1];
+        const bool adjacent = plan_.reader.direct() && inner.stride == 1;
+        in_place_ = adjacent && r.n == 1;
+        run_length_ = adjacent ? inner.extent : 0;
         transposed_ = plan_.reader.direct() && r.n >= 2 && r.axes[r.n - 2].stride == 1 &&
-                      std::abs(r.axes[r.n - 1].stride) > 1;
-        leaf_ = in_place_ || transposed_ || counts_ ? kRunBlocks : kStagedBlocks;
+                      std::abs(inner.stride) > 1;
+        leaf_ = in_place_ || transposed_ || plan_.counts ? kRunBlocks : 1;
         const int64_t elements = std::min(plan_.count, leaf_ * kReduceBlock);
-        scratch_ = in_place_ || counts_ ? 0 : elements * plan_.reader.size();
+        scratch_ = in_place_ || plan_.counts ? 0 : elements * plan_.reader.size();
     }
 
     void run() {
         const Parallel par = threads_for(plan_);
+        if (plan_.decided && decided_at_once()) return;
         const bool split = par.threads > 1 && plan_.blocks() > kRunBlocks && !plan_.ordered() &&
                            plan_.results < 4 * par.threads;
         if (split) return run_split(par);
@@ -116,6 +121,13 @@ private:
     int64_t start(int64_t result) const { return plan_.base + plan_.kept.offset(result); }
     const double* center(int64_t result) const {
         return plan_.center ? plan_.center + plan_.kept.out(result) : nullptr;
+    }
+
+    // Any and All often end with the first elements, before threads are worth while.
+    bool decided_at_once() const {
+        int64_t total;
+        count_leaf(&total, plan_.base, 0, std::min(plan_.count, kReduceRun));
+        return *plan_.decided;
     }
 
     template <class F>
@@ -158,7 +170,7 @@ private:
             fill_ones(acc, 1, plan_.kernel.acc_bytes, compute_);
             for (int64_t b = block; b < block + n; b += leaf_)
                 leaf(acc, start, center, b, std::min(leaf_, block + n - b), scratch);
-        } else if (n <= leaf_) {
+        } else if (n <= leaf_ || (n <= kRunBlocks && within_run(block, n))) {
             leaf(acc, start, center, block, n, scratch);
         } else {
             alignas(16) std::byte right[kMaxAccBytes];
@@ -169,24 +181,36 @@ private:
         }
     }
 
+    // These blocks lie in one run of adjacent elements.
+    bool within_run(int64_t block, int64_t n) const {
+        if (run_length_ < kReduceBlock) return false;
+        const int64_t last = std::min((block + n) * kReduceBlock, plan_.count) - 1;
+        return block * kReduceBlock / run_length_ == last / run_length_;
+    }
     void leaf(std::byte* acc, int64_t start, const double* center, int64_t block, int64_t n,
               void* scratch) const {
         const int64_t first = block * kReduceBlock;
         const int64_t elements = std::min(n * kReduceBlock, plan_.count - first);
-        if (counts_) {
-            const int64_t total = plan_.decided && *plan_.decided ? 0 : count(start, first, elements);
-            if (plan_.decided && (plan_.op == Reduction::Any ? total > 0 : total < elements))
-                plan_.decided->store(true, std::memory_order_relaxed);
+        if (plan_.counts) {
+            int64_t total;
+            count_leaf(&total, start, first, elements);
             std::memcpy(acc, &total, sizeof(total));
             return;
         }
         const void* src = scratch;
         if (in_place_) {
             src = plan_.reader.at(start + first);
+        } else if (within_run(block, n)) {
+            src = plan_.reader.at(start + plan_.reduced.offset(first));
         } else {
             stage(static_cast<std::byte*>(scratch), start, first, elements);
         }
         plan_.kernel.run(acc, src, elements, center);
+    }
+    void count_leaf(int64_t* total, int64_t start, int64_t first, int64_t n) const {
+        *total = plan_.decided && plan_.decided->load(std::memory_order_relaxed) ? 0 : count(start, first, n);
+        if (plan_.decided && (plan_.op == Reduction::Any ? *total > 0 : *total < n))
+            plan_.decided->store(true, std::memory_order_relaxed);
     }
 
     // Calls f(offset, stride, number of element, n) for the runs along the innermost axis.
@@ -239,9 +263,10 @@ private:
 
     Plan plan_;
     DType compute_;
-    bool in_place_, counts_, transposed_;
-    int64_t leaf_;     // blocks in one call of the kernel
-    int64_t scratch_;  // bytes
+    bool in_place_, transposed_;
+    int64_t run_length_;  // of adjacent elements, not converted; 0: there are none
+    int64_t leaf_;        // blocks that one call of the kernel gets at most, if not in a run
+    int64_t scratch_;     // bytes
 };
 
 // ---- sequences side by side, as columns ----
@@ -256,8 +281,8 @@ public:
         // A few columns with gaps are better packed first.
         const bool dense = column_.extent >= 16 || row_.stride == column_.extent;
         in_place_ = plan_.reader.direct() && column_.stride == 1 && r.n <= 1 && dense;
-        const int64_t most = kReduceColumns / (is_complex(compute) ? 2 : 1);
-        const bool narrow = !in_place_ && plan_.count > kReduceBlock / 4;
+        const int64_t most = plan_.counts ? kCountColumns : kReduceColumns / (is_complex(compute) ? 2 : 1);
+        const bool narrow = !in_place_ && !plan_.counts && plan_.count > kReduceBlock / 4;
         width_ = std::min(column_.extent, narrow ? most / 4 : most);
         chunks_ = ceil_div(column_.extent, width_);
     }
@@ -275,7 +300,8 @@ public:
         const int64_t groups = ceil_div(blocks, group);
         const int64_t strip_bytes = (width_ * plan_.record() + 63) / 64 * 64;
         const int64_t levels = std::bit_width(static_cast<uint64_t>(std::min(group, blocks))) + 1;
-        const int64_t stage = in_place_ ? 0 : std::min(plan_.count, kReduceBlock) * width_ * plan_.reader.size();
+        const int64_t row_bytes = plan_.counts ? kCountColumns / 8 : width_ * plan_.reader.size();
+        const int64_t stage = in_place_ ? 0 : std::min(plan_.count, kReduceBlock) * row_bytes;
         const int64_t each = std::max<int64_t>(1, kTaskElements / (plan_.count * width_));
         std::optional<Buffer> parts;
         if (groups > 1) parts.emplace(strips * groups * strip_bytes);
@@ -351,13 +377,19 @@ private:
             const Plan& plan = owner->plan_;
             const int64_t first = block * kReduceBlock;
             const int64_t rows = std::min(kReduceBlock, plan.count - first);
-            if (owner->in_place_) {
+            if (plan.counts) {
+                auto* words = reinterpret_cast<uint64_t*>(stage);
+                for (int64_t i = 0; i < rows; ++i)
+                    plan.reader.truth(words + i * (kCountColumns / 64), start + plan.reduced.offset(first + i),
+                                      owner->column_.stride, cols);
+                kernels().count_columns(reinterpret_cast<uint64_t*>(acc), words, rows, cols);
+            } else if (owner->in_place_) {
                 const std::byte* src = plan.reader.at(start + first * owner->row_.stride);
                 plan.kernel.columns(acc, src, owner->row_.stride, rows, cols, center);
-                return;
+            } else {
+                owner->read(stage, start, first, rows, cols);
+                plan.kernel.columns(acc, stage, cols, rows, cols, center);
             }
-            owner->read(stage, start, first, rows, cols);
-            plan.kernel.columns(acc, stage, cols, rows, cols, center);
         }
     };
 
@@ -500,7 +532,7 @@ Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes) {
     const DType compute = counts(op) ? DType::UInt8 : compute_dtype(op, element);
     const Reader reader = counts(op) ? Reader::of_truth(x) : Reader(x, element, compute);
     std::atomic<bool> decided{false};
-    Plan plan{reader, kernel_for(kernel_op(op), compute), {}, {}, x.offset, 1, out.size(), nullptr, nullptr, op, nullptr};
+    Plan plan{reader, kernel_for(kernel_op(op), compute), {}, {}, x.offset, 1, out.size(), nullptr, nullptr, op, counts(op), bits(x.dtype)};
     const Dims out_strides = row_major_strides(out.shape);
     for (int i = 0, k = 0; i < x.ndim(); ++i) {
         if (is_reduced[i]) {
@@ -547,7 +579,7 @@ Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes) {
     divide(reinterpret_cast<double*>(plan.acc), n, static_cast<double>(plan.count));
     Buffer moments(n * kMaxAccBytes);
     Plan second{reader, kernel_for(ReduceOp::Moments, compute), plan.reduced, plan.kept, plan.base, plan.count, n,
-                static_cast<std::byte*>(moments.data()), reinterpret_cast<const double*>(plan.acc), op, nullptr};
+                static_cast<std::byte*>(moments.data()), reinterpret_cast<const double*>(plan.acc), op, false, plan.element_bits};
     accumulate(second, compute);
     auto* first = static_cast<double*>(moments.data());
     finish_variance(first, first + n, n, static_cast<double>(plan.count), spec);

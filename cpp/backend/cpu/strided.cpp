@@ -23,12 +23,6 @@ Reader::Reader(const Array& x, DType element, DType compute)
       from_size_(itemsize(x.dtype)),
       size_(itemsize(compute)) {}
 
-Reader Reader::of_truth(const Array& x) {
-    Reader reader(x, DType::Bool, DType::UInt8);
-    reader.truth_ = true;
-    return reader;
-}
-
 void Reader::read_bits(std::byte* dst, int64_t offset, int64_t stride, int64_t n) const {
     const KernelTable& k = kernels();
     const auto* source = reinterpret_cast<const uint8_t*>(data_);
@@ -37,10 +31,6 @@ void Reader::read_bits(std::byte* dst, int64_t offset, int64_t stride, int64_t n
     k.gather_bits(packed, 0, source, offset, stride, n);
     if (!second_) {
         k.convert[index(DType::Bool)][index(element_)](dst, words, n);
-        return;
-    }
-    if (is_bool(element_)) {
-        k.convert[index(DType::Bool)][index(compute_)](dst, words, n);
         return;
     }
     alignas(64) std::byte middle[kPiece * 16];
@@ -81,27 +71,32 @@ void Reader::read(void* dst, int64_t offset, int64_t stride, int64_t n) const {
     }
 }
 
+void Reader::truth(uint64_t* words, int64_t offset, int64_t stride, int64_t n) const {
+    const KernelTable& k = kernels();
+    if (bits_) {
+        words[(n - 1) / 64] = 0;
+        k.gather_bits(reinterpret_cast<uint8_t*>(words), 0, reinterpret_cast<const uint8_t*>(data_), offset, stride,
+                      n);
+        return;
+    }
+    alignas(64) std::byte gathered[kMostTruth * 16];
+    const std::byte* source = at(offset);
+    if (stride != 1) {
+        k.gather[width_index(from_)](gathered, source, n, stride);
+        source = gathered;
+    }
+    k.convert[index(from_)][index(DType::Bool)](words, source, n);
+}
+
 int64_t Reader::count(int64_t offset, int64_t stride, int64_t n) const {
     const KernelTable& k = kernels();
     if (bits_ && stride == 1) return k.count_bits(reinterpret_cast<const uint8_t*>(data_), offset, n);
     int64_t total = 0;
-    uint64_t words[kPiece / 64] = {};
-    alignas(64) std::byte gathered[kPiece * 16];
-    const auto* packed = reinterpret_cast<const uint8_t*>(words);
-    for (int64_t i = 0; i < n; i += kPiece, offset += kPiece * stride) {
-        const int64_t m = std::min(kPiece, n - i);
-        if (bits_) {
-            k.gather_bits(reinterpret_cast<uint8_t*>(words), 0, reinterpret_cast<const uint8_t*>(data_),
-                          offset, stride, m);
-        } else {
-            const std::byte* source = at(offset);
-            if (stride != 1) {
-                k.gather[width_index(from_)](gathered, source, m, stride);
-                source = gathered;
-            }
-            k.convert[index(from_)][index(DType::Bool)](words, source, m);
-        }
-        total += k.count_bits(packed, 0, m);
+    for (int64_t i = 0; i < n; i += kMostTruth) {
+        const int64_t m = std::min(kMostTruth, n - i);
+        uint64_t words[kMostTruth / 64];
+        truth(words, offset + i * stride, stride, m);
+        total += k.count_bits(reinterpret_cast<const uint8_t*>(words), 0, m);
     }
     return total;
 }

@@ -12,21 +12,19 @@ class Reader {
 public:
     // Elements are converted to `element`, then to `compute`.
     Reader(const Array& x, DType element, DType compute);
-    // Elements become the bytes 1 (not zero) and 0.
-    static Reader of_truth(const Array& x);
+    // Only `truth` and `count` are of use.
+    static Reader of_truth(const Array& x) { return Reader(x, DType::Bool, DType::Bool); }
 
     // No conversion: elements may be used where they lie.
     bool direct() const { return !first_ && !second_ && !bits_; }
-    bool truth() const { return truth_; }
-    // The source is packed bool.
-    bool bits() const { return bits_; }
-    const std::byte* data() const { return data_; }
     const std::byte* at(int64_t offset) const { return data_ + offset * from_size_; }
-    int64_t from_size() const { return from_size_; }
     // Bytes of an element that was read.
     int64_t size() const { return size_; }
     void read(void* dst, int64_t offset, int64_t stride, int64_t n) const;
-    // The number of elements that are not zero; of_truth only.
+    // A bit for each of n <= kMostTruth elements: it is not zero. Whole words are written.
+    void truth(uint64_t* words, int64_t offset, int64_t stride, int64_t n) const;
+    static constexpr int64_t kMostTruth = 512;
+    // The number of elements that are not zero.
     int64_t count(int64_t offset, int64_t stride, int64_t n) const;
 
 private:
@@ -35,8 +33,8 @@ private:
 
     const std::byte* data_;
     DType from_, element_, compute_;
-    bool first_, second_;  // conversions that are not the identity
-    bool bits_, truth_ = false;
+    bool first_, second_;           // conversions that are not the identity
+    bool bits_;                     // packed bool
     int64_t from_size_, size_;
 };
 

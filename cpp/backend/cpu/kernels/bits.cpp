@@ -70,6 +70,11 @@ inline uint64_t low_bits(int64_t n) { return n >= 64 ? ~uint64_t{0} : (uint64_t{
 inline uint64_t read_bits(const uint8_t* p, int64_t bit, int64_t n) {
     p += bit >> 3;
     const int shift = static_cast<int>(bit & 7);
+    if (n > 56) {
+        const uint64_t w = *reinterpret_cast<const Word*>(p) >> shift;
+        if (shift + n <= 64) return w & low_bits(n);
+        return (w | static_cast<uint64_t>(p[8]) << (64 - shift)) & low_bits(n);
+    }
     const int64_t bytes = (shift + n + 7) >> 3;
     uint64_t w = 0;
     memcpy(&w, p, static_cast<size_t>(bytes < 8 ? bytes : 8));
@@ -165,11 +170,43 @@ inline uint64_t reversed(uint64_t x) {
     return __builtin_bswap64(x);
 }
 
+#if defined(__BMI2__)
+// Strides whose bits come several to a word: extracted together.
+constexpr int64_t kMostExtracted = 16;
+
+void extract_bits(uint8_t* dst, int64_t dst_bit, const uint8_t* src, int64_t src_bit, int64_t stride,
+                  int64_t n) {
+    uint64_t mask = 0;
+    for (int64_t k = 0; k < 64; k += stride) mask |= uint64_t{1} << k;
+    const int64_t each = 63 / stride + 1;
+    uint64_t w = 0;
+    int64_t filled = 0;
+    while (n > 0) {
+        const int64_t m = min_of(each, n);
+        const uint64_t bits = _pext_u64(read_bits(src, src_bit, min_of(64, (m - 1) * stride + 1)), mask);
+        w |= bits << filled;
+        filled += m;
+        if (filled >= 64) {
+            write_bits(dst, dst_bit, 64, w);
+            dst_bit += 64;
+            filled -= 64;
+            w = filled ? bits >> (m - filled) : 0;
+        }
+        src_bit += m * stride;
+        n -= m;
+    }
+    if (filled) write_bits(dst, dst_bit, filled, w);
+}
+#endif
+
 // n bits of src, `stride` apart, become adjacent.
 void gather_bits(uint8_t* dst, int64_t dst_bit, const uint8_t* src, int64_t src_bit, int64_t stride,
                  int64_t n) {
     if (stride == 1) return copy_bits(dst, dst_bit, src, src_bit, n);
     if (stride == 0) return fill_range(dst, dst_bit, n, src[src_bit >> 3] >> (src_bit & 7) & 1);
+#if defined(__BMI2__)
+    if (stride > 0 && stride <= kMostExtracted) return extract_bits(dst, dst_bit, src, src_bit, stride, n);
+#endif
     for (int64_t i = 0; i < n; i += 64) {
         const int64_t m = min_of(n - i, 64);
         uint64_t w = 0;

@@ -445,7 +445,7 @@ struct Gemm {
             Acc lanes[kReduceLanes];
             memcpy(lanes, sums[c], sizeof lanes);
             for (int64_t l = 0; i + l < k; ++l)
-                lanes[l] = scalar_fma<Acc>(widen(x[i + l]), widen(b[c * stride + i + l]), lanes[l]);
+                lanes[l] = scalar_fma(widen(x[i + l]), widen(b[c * stride + i + l]), lanes[l]);
             out[c] = fold_one(lanes, k < kReduceLanes ? k : kReduceLanes);
         }
     }

@@ -111,7 +111,7 @@ inline Vec<T> load(const T* p) {
 }
 template <class T>
 inline Vec<T> broadcast(T x) {
-    return Vec<T>{} + x;
+    return x - Vec<T>{};  // not x + 0, which loses the sign of -0
 }
 
 enum class Cmp { Equal = 0, Less = 1, LessEqual = 2 };

@@ -112,6 +112,27 @@ struct Pairwise {
     }
 };
 
+// Guarded of two operands.
+template <class T, bool (*IsUsual)(T, T), Binary<T> Usual, Binary<T> Any>
+struct GuardedPair {
+    static __attribute__((noinline)) void run(T* dst, const T* a, const T* b, int64_t n) {
+        for (int64_t start = 0; start < n; start += kChunk) {
+            const int64_t m = chunk_at<T>(start, n);
+            T* out = dst + start;
+            const T *x = a + start, *y = b + start;
+            int unusual = 0;
+            for (int64_t i = 0; i < m; ++i) unusual |= !IsUsual(x[i], y[i]);
+            if (unusual) {
+                ASC_INDEPENDENT
+                for (int64_t i = 0; i < m; ++i) out[i] = Any(x[i], y[i]);
+            } else {
+                ASC_INDEPENDENT
+                for (int64_t i = 0; i < m; ++i) out[i] = Usual(x[i], y[i]);
+            }
+        }
+    }
+};
+
 // |x|^y, where x is 0, infinite or NaN anything. Usual: x > 0 is normal, and |y| < 2^60.
 template <Domain D>
 void powers(float* dst, const float* x, const float* y, int64_t n) {
@@ -148,7 +169,7 @@ struct Power {
             const T *a = x + start, *b = y + start;
             int unusual = 0;
             for (int64_t i = 0; i < m; ++i) {
-                unusual |= !(usual_log(a[i]) & (absolute(b[i]) < static_cast<T>(0x1p60)));
+                unusual |= !usual_log(a[i]) | !(absolute(b[i]) < static_cast<T>(0x1p60));
             }
             if (!unusual) {
                 powers<Domain::Usual>(out, a, b, m);
@@ -220,7 +241,6 @@ void binary(void* dst, const void* const* src, int64_t n, unsigned scalars) {
 
 // X(op, float32 function, float64 function)
 #define ASC_PAIRWISE_FUNCTIONS(X)          \
-    X(Atan2, atan2, atan2)                 \
     X(Hypot, hypot32, hypot64)             \
     X(LogAddExp, logaddexp32, logaddexp64) \
     X(NextAfter, nextafter, nextafter)
@@ -253,6 +273,10 @@ void fill_math(KernelTable& t) {
     t.elementwise[index(Op::op)][f64] = binary<double, Pairwise<double, g>>;
     ASC_PAIRWISE_FUNCTIONS(X)
 #undef X
+    t.elementwise[index(Op::Atan2)][f32] =
+        binary<float, GuardedPair<float, usual_atan2, atan2<Domain::Usual>, atan2<Domain::Any>>>;
+    t.elementwise[index(Op::Atan2)][f64] =
+        binary<double, GuardedPair<double, usual_atan2, atan2<Domain::Usual>, atan2<Domain::Any>>>;
     t.elementwise[index(Op::Pow)][f32] = binary<float, Power<float>>;
     t.elementwise[index(Op::Pow)][f64] = binary<double, Power<double>>;
 }

@@ -12,10 +12,14 @@ constexpr int kWidth = kVectorBytes / 8;
 
 inline Doubles load_wide(const double* p) { return load(p); }
 inline Doubles load_wide(const float* p) {
+#if defined(__AVX512F__)
+    return _mm512_cvtps_pd(_mm256_loadu_ps(p));  // GCC 12 converts generic vectors in halves
+#else
     typedef float Half __attribute__((vector_size(kVectorBytes / 2)));
     Half h;
     memcpy(&h, p, sizeof(h));
     return __builtin_convertvector(h, Doubles);
+#endif
 }
 inline void store(double* p, Doubles v) { memcpy(p, &v, sizeof(v)); }
 
@@ -308,24 +312,47 @@ inline void scan_group(T* x) {
     for (int k = 4; k < 8; ++k) x[k] = x[3] + x[k];
 }
 
+// Scans one whole group; the chain from group to group is one addition long.
+template <class T>
+inline T scan_whole_group(T* dst, const T* src, T carry, T base) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 8) {
+        // -0 changes no number; the positions 8 pick it.
+        const Vec<T> zero = broadcast(static_cast<T>(kIsFloat<T> ? -0.0 : 0));
+        Vec<T> x = load(src);
+        x = __builtin_shufflevector(x, zero, 8, 0, 8, 2, 8, 4, 8, 6) + x;
+        x = __builtin_shufflevector(x, zero, 8, 8, 1, 1, 8, 8, 5, 5) + x;
+        x = __builtin_shufflevector(x, zero, 8, 8, 8, 8, 3, 3, 3, 3) + x;
+        const T next = carry + x[7];
+        x = broadcast(base) + (broadcast(carry) + x);
+        if (dst) memcpy(dst, &x, sizeof(x));
+        return next;
+    }
+#endif
+    T x[kScanGroup];
+    for (int k = 0; k < kScanGroup; ++k) x[k] = src[k];
+    scan_group(x);
+    const T next = carry + x[kScanGroup - 1];
+    for (int k = 0; dst && k < kScanGroup; ++k) dst[k] = base + (carry + x[k]);
+    return next;
+}
+
 template <class T>
 void scan_sum_run(void* out, void* carry_of_chunk, const void* base_of_chunk, const void* in, int64_t n) {
     T* dst = static_cast<T*>(out);
     const T* src = static_cast<const T*>(in);
     const T base = *static_cast<const T*>(base_of_chunk);
     T carry = *static_cast<T*>(carry_of_chunk);
-    for (int64_t i = 0; i < n; i += kScanGroup) {
-        const int64_t m = min_of(n - i, kScanGroup);
+    for (; n >= kScanGroup; n -= kScanGroup, src += kScanGroup) {
+        carry = scan_whole_group(dst, src, carry, base);
+        if (dst) dst += kScanGroup;
+    }
+    if (n > 0) {
         T x[kScanGroup] = {};
-        if (m == kScanGroup) memcpy(x, src + i, sizeof(x));
-        else memcpy(x, src + i, static_cast<size_t>(m) * sizeof(T));
+        memcpy(x, src, static_cast<size_t>(n) * sizeof(T));
         scan_group(x);
-        for (int k = 0; k < kScanGroup; ++k) x[k] = carry + x[k];
-        carry = x[m - 1];
-        for (int k = 0; k < kScanGroup; ++k) x[k] = base + x[k];
-        if (!dst) continue;
-        if (m == kScanGroup) memcpy(dst + i, x, sizeof(x));
-        else memcpy(dst + i, x, static_cast<size_t>(m) * sizeof(T));
+        for (int64_t k = 0; dst && k < n; ++k) dst[k] = base + (carry + x[k]);
+        carry = carry + x[n - 1];
     }
     *static_cast<T*>(carry_of_chunk) = carry;
 }
@@ -478,6 +505,48 @@ void sum_columns(void* out, const void* in, int64_t row_stride, int64_t rows, in
     sum_rows(acc, src, row_stride, rows, cols);
 }
 
+// ---- columns of packed bool ----
+
+typedef uint64_t BitRow __attribute__((vector_size(kCountColumns / 8)));
+
+// digit + a + b for each bit: the new digit, and the carry.
+inline void add_digits(BitRow& digit, const BitRow& a, const BitRow& b, BitRow& carry) {
+    const BitRow sum = a ^ b;
+    carry = (a & b) | (sum & digit);
+    digit ^= sum;
+}
+
+// Adds the bits of each column as a counter of kPlanes binary digits, eight rows at a time.
+void count_columns(uint64_t* counts, const uint64_t* bits, int64_t rows, int64_t cols) {
+    constexpr int kPlanes = 10;  // up to 512 rows
+    constexpr int64_t kWords = kCountColumns / 64;
+    BitRow digits[kPlanes] = {};
+    for (int64_t i = 0; i < rows; i += 8, bits += 8 * kWords) {
+        BitRow x[8] = {};
+        for (int64_t k = 0; k < min_of(8, rows - i); ++k) memcpy(&x[k], bits + k * kWords, sizeof(x[k]));
+        BitRow twos[4], fours[2], carry;
+        for (int k = 0; k < 4; ++k) add_digits(digits[0], x[2 * k], x[2 * k + 1], twos[k]);
+        for (int k = 0; k < 2; ++k) add_digits(digits[1], twos[2 * k], twos[2 * k + 1], fours[k]);
+        add_digits(digits[2], fours[0], fours[1], carry);
+        for (int p = 3; p < kPlanes; ++p) {
+            const BitRow next = digits[p] & carry;
+            digits[p] ^= carry;
+            carry = next;
+        }
+    }
+    for (int64_t w = 0; 64 * w < cols; ++w) {
+        uint16_t sums[64] = {};
+        for (int p = 0; p < kPlanes; ++p) {
+            uint8_t bytes[64];
+            uint64_t words[kWords];
+            memcpy(words, &digits[p], sizeof(words));
+            unpack_word(bytes, words[w]);
+            for (int j = 0; j < 64; ++j) sums[j] = static_cast<uint16_t>(sums[j] + (bytes[j] << p));
+        }
+        for (int64_t j = 0; j < min_of(64, cols - 64 * w); ++j) counts[64 * w + j] = sums[j];
+    }
+}
+
 // ---- minima and maxima ----
 
 // Integers are their own keys.
@@ -624,6 +693,7 @@ void fill_reduce(KernelTable& t) {
     fill_ordered<double>(t, DType::Float64);
     fill_ordered<Number>(t, DType::Complex128);
 
+    t.count_columns = count_columns;
     auto& sum = t.reduce[static_cast<int>(ReduceOp::Sum)];
     auto& moments = t.reduce[static_cast<int>(ReduceOp::Moments)];
     sum[index(DType::Float32)] = float_kernels<Sum, float, 1>();

@@ -3,10 +3,19 @@
 
 #include "backend/cpu/kernels/order.h"
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 namespace asc::cpu::ASC_ISA {
 namespace {
 
 // ---------------------------------------------------------------- search
+
+template <class T>
+constexpr bool kIsComplex = false;
+template <class T>
+constexpr bool kIsComplex<Complex<T>> = true;
 
 // Elements that are compared natively, wide so that vectors of them match those of positions.
 template <class T>
@@ -108,9 +117,20 @@ void bisect_batch(const T* a, int64_t n, const T* keys, int64_t* out) {
     }
     for (int64_t left = n; left > 1;) {
         const int64_t half = left / 2;
-        for (int64_t j = 0; j < kSearchBatch; ++j) {
-            // A mask, not a choice: the compiler must not branch on the outcome.
-            at[j] += half & -int64_t{before<Right>(comparable(a[at[j] + half - 1]), key[j])};
+        const T* middle = a + half - 1;
+        // A mask, not a choice: the compiler must not branch on the outcome.
+        if constexpr (sizeof(T) < 8) {
+            // Scalar code, where elements and positions would not fill vectors of equal length.
+#pragma GCC unroll 32
+            for (int64_t j = 0; j < kSearchBatch; ++j) {
+                int64_t i = at[j];
+                asm("" : "+r"(i));
+                at[j] = i + (half & -int64_t{before<Right>(comparable(middle[i]), key[j])});
+            }
+        } else {
+            for (int64_t j = 0; j < kSearchBatch; ++j) {
+                at[j] += half & -int64_t{before<Right>(comparable(middle[at[j]]), key[j])};
+            }
         }
         left -= half;
     }
@@ -150,15 +170,43 @@ void search(const void* sorted, int64_t n, const void* keys, int64_t count, int6
     right ? search_side<true>(a, n, k, count, out) : search_side<false>(a, n, k, count, out);
 }
 
+// Sets of up to this size are compared with one by one.
+constexpr int64_t kSmallSet = 12;
+constexpr int64_t kMemberBlock = 256;
+
+template <class T>
+void member_small(const T* set, int64_t n, const T* keys, int64_t count, uint8_t* found) {
+    using C = decltype(comparable(T{}));
+    C key[kMemberBlock];
+    typename IntOf<sizeof(C)>::type any[kMemberBlock] = {};
+    for (int64_t j = 0; j < count; ++j) {
+        key[j] = comparable(keys[j]);
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        const C x = comparable(set[i]);
+        for (int64_t j = 0; j < count; ++j) {
+            any[j] |= key[j] == x;
+        }
+    }
+    for (int64_t j = 0; j < count; ++j) {
+        found[j] = static_cast<uint8_t>(any[j]);
+    }
+}
+
 // found[i] = keys[i] is in sorted[0..n); NaN is in nothing.
 template <class T>
 void member(const void* sorted, int64_t n, const void* keys, int64_t count, uint8_t* found) {
     const auto* a = static_cast<const T*>(sorted);
     const auto* k = static_cast<const T*>(keys);
-    constexpr int64_t kBlock = 256;
-    int64_t at[kBlock];
-    for (int64_t i = 0; i < count; i += kBlock) {
-        const int64_t m = min64(kBlock, count - i);
+    int64_t at[kMemberBlock];
+    for (int64_t i = 0; i < count; i += kMemberBlock) {
+        const int64_t m = min64(kMemberBlock, count - i);
+        if constexpr (!kIsComplex<T>) {
+            if (n <= kSmallSet) {
+                member_small(a, n, k + i, m, found + i);
+                continue;
+            }
+        }
         search_side<false>(a, n, k + i, m, at);
         for (int64_t j = 0; j < m; ++j) {
             found[i + j] = at[j] < n && equal(comparable(a[at[j]]), comparable(k[i + j]));
@@ -168,29 +216,62 @@ void member(const void* sorted, int64_t n, const void* keys, int64_t count, uint
 
 // ---------------------------------------------------------------- runs of equals
 
+// Where the runs of a whole array are written, element by element or a block at once.
 template <class T>
-int64_t distinct(void* values, int64_t* starts, const void* sorted, int64_t n) {
-    const auto* a = static_cast<const T*>(sorted);
-    auto* out = static_cast<T*>(values);
+struct Runs {
+    T* values;
+    int64_t* starts;  // may be null
     int64_t count = 0;
-    T last{};
-    for (int64_t i = 0; i < n; ++i) {
-        // Slot `count` is written until an element comes that is new, and so kept.
-        const T x = a[i];
-        const bool is_new = i == 0 || !equal(comparable(x), comparable(last));
-        out[count] = x;
+
+    // Slot `count` is written until an element comes that is new, and so kept.
+    ASC_INLINE void add(T x, int64_t i, bool is_new) {
+        values[count] = x;
         if (starts) {
             starts[count] = i;
         }
         count += is_new;
-        last = x;
     }
-    return count;
+    void add_all(const T* x, int64_t i, int64_t n) {
+        memmove(values + count, x, static_cast<size_t>(n) * sizeof(T));
+        for (int64_t j = 0; starts && j < n; ++j) {
+            starts[count + j] = i + j;
+        }
+        count += n;
+    }
+};
+
+template <class T>
+int64_t distinct(void* values, int64_t* starts, const void* sorted, int64_t n) {
+    constexpr int64_t kBlock = 64;
+    const auto* a = static_cast<const T*>(sorted);
+    Runs<T> runs{static_cast<T*>(values), starts};
+    if (n > 0) {
+        runs.add(a[0], 0, true);
+    }
+    for (int64_t i = 1; i < n; i += kBlock) {
+        const int64_t m = min64(kBlock, n - i);
+        int64_t repeated = 0;
+        for (int64_t j = i; j < i + m; ++j) {
+            repeated += equal(comparable(a[j]), comparable(a[j - 1]));
+        }
+        if (repeated == 0) {
+            runs.add_all(a + i, i, m);
+        } else if (repeated < m) {
+            T last = a[i - 1];
+            for (int64_t j = i; j < i + m; ++j) {
+                const T x = a[j];
+                runs.add(x, j, !equal(comparable(x), comparable(last)));
+                last = x;
+            }
+        }
+    }
+    return runs.count;
 }
 
 // ---------------------------------------------------------------- extremes
 
-constexpr int64_t kExtremeBlock = 2048;
+template <class T>
+constexpr int64_t kExtremeBlock = 8192 / sizeof(T);
 
 template <class T>
 struct ExtremeVec {
@@ -254,21 +335,38 @@ bool block_extreme(const T* a, int64_t n, T* extreme) {
     return nan;
 }
 
-// The first i for which a[i] is x, or a NaN if x is none of the elements.
-template <class T>
-int64_t find_first(const T* a, int64_t n, T x, bool nan) {
-    constexpr int64_t kStep = 64;
+// Some lane of a comparison's result is set.
+template <class V>
+ASC_INLINE bool any_lane(V mask) {
+#if defined(__AVX512BW__)
+    return _mm512_test_epi64_mask((__m512i)mask, (__m512i)mask) != 0;
+#else
+    uint64_t word[sizeof(V) / 8];
+    __builtin_memcpy(word, &mask, sizeof mask);
+    uint64_t all = 0;
+    for (uint64_t w : word) {
+        all |= w;
+    }
+    return all != 0;
+#endif
+}
+
+// The first i for which a[i] is x (Nan: a[i] is a NaN); there is one.
+template <bool Nan, class T>
+int64_t find_first(const T* a, int64_t n, T x) {
+    using E = ExtremeVec<T>;
+    constexpr int64_t L = E::kLanes;
+    const typename E::type wanted = typename E::type{} + x;
     int64_t i = 0;
-    for (; i + kStep <= n; i += kStep) {
-        bool found = false;
-        for (int64_t j = 0; j < kStep; ++j) {
-            found |= nan ? a[i + j] != a[i + j] : a[i + j] == x;
-        }
-        if (found) {
+    for (; i + 2 * L <= n; i += 2 * L) {
+        const auto v = E::load(a + i);
+        const auto w = E::load(a + i + L);
+        if (any_lane(Nan ? (v != v) | (w != w) : (v == wanted) | (w == wanted))) {
             break;
         }
     }
-    for (; nan ? a[i] == a[i] : a[i] != x; ++i) {
+    while (Nan ? a[i] == a[i] : a[i] != x) {
+        ++i;
     }
     return i;
 }
@@ -277,29 +375,29 @@ template <bool Max, class T>
 int64_t arg_extreme_native(const T* a, int64_t n) {
     T best = a[0];
     int64_t at = 0;
-    for (int64_t b = 0; b < n; b += kExtremeBlock) {
-        const int64_t m = min64(kExtremeBlock, n - b);
+    for (int64_t b = 0; b < n; b += kExtremeBlock<T>) {
+        const int64_t m = min64(kExtremeBlock<T>, n - b);
         T x;
         if (block_extreme<Max>(a + b, m, &x)) {
-            return b + find_first(a + b, m, x, true);
+            return b + find_first<true>(a + b, m, x);
         }
         if (Max ? x > best : x < best) {
             best = x;
             at = b;
         }
     }
-    return at + find_first(a + at, n - at, best, false);
+    return at + find_first<false>(a + at, n - at, best);
 }
 
 // Narrow floats as integers whose largest is wanted.
 template <bool Max, class T>
 int64_t arg_extreme_narrow(const T* a, int64_t n) {
     using O = Order<T>;
-    int16_t keys[kExtremeBlock];
+    int16_t keys[kExtremeBlock<T>];
     int16_t best = 0;
     int64_t at = -1;
-    for (int64_t b = 0; b < n; b += kExtremeBlock) {
-        const int64_t m = min64(kExtremeBlock, n - b);
+    for (int64_t b = 0; b < n; b += kExtremeBlock<T>) {
+        const int64_t m = min64(kExtremeBlock<T>, n - b);
         for (int64_t i = 0; i < m; ++i) {
             const int16_t rank = O::rank(static_cast<int16_t>(a[b + i].bits));
             keys[i] = Max || rank == O::kNan ? rank : static_cast<int16_t>(-rank);
@@ -308,7 +406,7 @@ int64_t arg_extreme_narrow(const T* a, int64_t n) {
         block_extreme<true>(keys, m, &x);
         if (at < 0 || x > best) {
             best = x;
-            at = b + find_first(keys, m, x, false);
+            at = b + find_first<false>(keys, m, x);
         }
     }
     return at;
@@ -389,7 +487,7 @@ struct Fill {
         t.search[d] = search<T>;
         t.member[d] = member<T>;
         t.distinct[d] = distinct<T>;
-        if constexpr (requires(T x) { x.re; }) {
+        if constexpr (kIsComplex<T>) {
             t.arg_extreme[0][d] = t.arg_extreme[1][d] = nullptr;
         } else {
             t.arg_extreme[0][d] = arg_extreme<false, T>;

@@ -504,7 +504,13 @@ void draw_sample(const K* src, int64_t n, K* sample, int64_t count) {
 }
 
 template <class K>
-K choose_pivot(const K* src, int64_t n) {
+struct Pivot {
+    K key;
+    bool repeated;  // in the sample, so that many of its equals are expected
+};
+
+template <class K>
+Pivot<K> choose_pivot(const K* src, int64_t n) {
     constexpr int64_t L = kLanes<K>;
     alignas(64) K sample[8 * L];
     const int64_t count = n < 512     ? L
@@ -513,7 +519,20 @@ K choose_pivot(const K* src, int64_t n) {
                                       : 8 * L;
     draw_sample(src, n, sample, count);
     sort_network(sample, sample, count);
-    return sample[count / 2];
+    const K* middle = sample + count / 2;
+    return {*middle, middle[-1] == *middle};
+}
+
+// Of n keys in s, none below the pivot, moves those equal to it to a; returns how many they are.
+template <class K>
+int64_t take_equals(K* a, K* s, int64_t n, K pivot) {
+    if (pivot != kMaxKey<K>) {
+        return partition<K>(s, a, s, n, static_cast<K>(pivot + 1));
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        a[i] = pivot;
+    }
+    return n;
 }
 
 // Sorts n keys, which lie in s if `in_s`, else in a, into a; s is overwritten.
@@ -528,10 +547,10 @@ void quick_sort(K* a, K* s, int64_t n, bool in_s, int depth) {
             heap_sort(a, n);
             return;
         }
-        const K pivot = choose_pivot<K>(src, n);
+        const Pivot<K> pivot = choose_pivot<K>(src, n);
 #if defined(__AVX512F__)
-        if (n * static_cast<int64_t>(sizeof(K)) >= kInPlaceBytes) {
-            const int64_t lows = partition_in_place(src, n, pivot);
+        if (!pivot.repeated && n * static_cast<int64_t>(sizeof(K)) >= kInPlaceBytes) {
+            const int64_t lows = partition_in_place(src, n, pivot.key);
             if (lows > 0) {
                 quick_sort(a + lows, s + lows, n - lows, in_s, depth);
                 n = lows;
@@ -539,22 +558,12 @@ void quick_sort(K* a, K* s, int64_t n, bool in_s, int depth) {
             }
         }
 #endif
-        const int64_t lows = partition(src, a, s, n, pivot);
-        if (lows == 0) {  // the pivot is the least key: put its equals aside
-            const int64_t equals =
-                pivot == kMaxKey<K> ? n : partition<K>(s, a, s, n, static_cast<K>(pivot + 1));
-            if (equals == n) {
-                for (int64_t i = 0; i < n; ++i) {
-                    a[i] = pivot;
-                }
-                return;
-            }
-            a += equals;
-            n -= equals;
-            in_s = true;
-            continue;
+        const int64_t lows = partition(src, a, s, n, pivot.key);
+        int64_t equals = 0;
+        if (pivot.repeated || lows == 0) {
+            equals = take_equals(a + lows, s, n - lows, pivot.key);
         }
-        quick_sort(a + lows, s, n - lows, true, depth);
+        quick_sort(a + lows + equals, s, n - lows - equals, true, depth);
         n = lows;
         in_s = false;
     }

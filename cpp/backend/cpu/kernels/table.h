@@ -87,6 +87,9 @@ inline constexpr int64_t kReduceLanes = 32;
 inline constexpr int64_t kReduceRun = 64 * kReduceBlock;
 inline constexpr int64_t kReduceColumns = 256;
 
+// Columns of packed bool that are counted in one call.
+inline constexpr int64_t kCountColumns = 512;
+
 // One reduction of one dtype. Accumulators of n results are `planes` arrays of n * acc_bytes.
 struct ReduceKernels {
     // acc = reduction of 0 < n <= kReduceRun adjacent elements.
@@ -181,6 +184,8 @@ struct KernelTable {
     // reduce.cpp. Sum: all but bool and the narrow floats; MinMax: integers and real floats;
     // Prod: (u)int64, float64, complex128; Moments: float32, float64.
     ReduceKernels reduce[kNumReduceOps][kNumDTypes];
+    // counts[j] = set bits in column j of rows of kCountColumns bits; rows <= kReduceBlock.
+    void (*count_columns)(uint64_t* counts, const uint64_t* bits, int64_t rows, int64_t cols);
     ScanKernels scan_sum[kNumDTypes];   // (u)int64, float64, complex128
     ScanKernels scan_prod[kNumDTypes];
     SortFn sort[kNumDTypes];

@@ -32,8 +32,6 @@ constexpr uint32_t kSign32 = uint32_t{1} << 31;
 
 ASC_MATH_INLINE double absolute(double x) { return from_bits(bits(x) & ~kSign64); }
 ASC_MATH_INLINE float absolute(float x) { return from_bits(bits(x) & ~kSign32); }
-ASC_MATH_INLINE bool finite(double x) { return absolute(x) < kInf; }
-ASC_MATH_INLINE bool finite(float x) { return absolute(x) < __builtin_inff(); }
 ASC_MATH_INLINE uint64_t sign_of(double x) { return bits(x) & kSign64; }
 ASC_MATH_INLINE uint32_t sign_of(float x) { return bits(x) & kSign32; }
 ASC_MATH_INLINE double flip(double x, uint64_t sign) { return from_bits(bits(x) ^ sign); }
@@ -89,7 +87,6 @@ struct Powers {
     T x1, x2, x4, x8;
 };
 
-// c0 + c1 x + c2 x^2 + ... by halves (Estrin): shorter chains of dependent operations than Horner.
 template <class T>
 ASC_MATH_INLINE T by_halves(const Powers<T>&, T c0) {
     return c0;
@@ -121,13 +118,14 @@ ASC_MATH_INLINE T by_halves(const Powers<T>& p, T c0, T c1, T c2, C... rest) {
     }
 }
 
+// c0 + c1 x + c2 x^2 + ... by halves (Estrin): shorter chains of dependent operations than Horner.
 template <class T, class... C>
 ASC_MATH_INLINE T polynomial(T x, C... c) {
     const T x2 = x * x, x4 = x2 * x2;
     return by_halves(Powers<T>{x, x2, x4, x4 * x4}, static_cast<T>(c)...);
 }
 
-// An unevaluated sum whose low part is at most about an ulp of the high one.
+// The unevaluated sum of a number and a much smaller one.
 template <class T>
 struct Pair {
     T hi, lo;
@@ -205,7 +203,7 @@ ASC_MATH_INLINE Pair<T> quotient(Pair<T> n, Pair<T> d) {
     return {q, rest * inverse};
 }
 
-// 1 / x to about 12 % for a positive normal x: the exponent negated, the mantissa linear.
+// 1 / x to about 12 % for a positive normal x: exponent negated, mantissa linear. Finite at 0.
 ASC_MATH_INLINE double rough_inverse(double x) { return from_bits(0x7fde6238502484bau - bits(x)); }
 ASC_MATH_INLINE float rough_inverse(float x) { return from_bits(0x7ef311c3u - bits(x)); }
 
@@ -300,7 +298,9 @@ ASC_MATH_INLINE T log_special(T x, T y) {
 }
 
 // Usual for a logarithm: positive, normal and finite.
-ASC_MATH_INLINE bool usual_log(double x) { return bits(x) - 0x0010000000000000u < 0x7fe0000000000000u; }
+ASC_MATH_INLINE bool usual_log(double x) {
+    return bits(x) - 0x0010000000000000u < 0x7fe0000000000000u;
+}
 ASC_MATH_INLINE bool usual_log(float x) { return bits(x) - 0x00800000u < 0x7f000000u; }
 
 // x^y from |x|^y: the sign and the standard's table of special cases.

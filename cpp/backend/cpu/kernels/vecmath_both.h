@@ -12,27 +12,27 @@ template <>
 struct Limits<float> {
     static constexpr float inf = __builtin_inff(), nan = __builtin_nanf("");
     static constexpr float ln2_hi = kLn2HiF, ln2_lo = kLn2LoF;
-    static constexpr float exp_top = 89.5f, exp_bottom = -105.0f;
+    static constexpr float exp_top = 89.5f, exp_zero = -104.0f;  // e^x is infinity, 0 beyond
     static constexpr float exp_usual = 87.0f;
-    static constexpr float tanh_one = 10.0f;  // beyond it, tanh is 1
-    static constexpr float linear = 0x1p-25f;  // below it, x + c x^2 is x
+    static constexpr float tanh_one = 10.0f;       // beyond it, tanh is 1
+    static constexpr float linear = 0x1p-25f;      // below it, x + c x^2 is x
     static constexpr float odd_linear = 0x1p-13f;  // below it, x + c x^3 is x
     static constexpr float large = 0x1p13f;        // beyond it, sqrt(x^2 + 1) is x
     static constexpr float least = 0x1p-149f, half_pi = 0x1.921fb6p+0f,
                            half_pi_lo = -0x1.777a5cp-25f;
-    // Squares beyond these over- or underflow; the factors bring them back.
-    static constexpr float huge = 0x1p60f, tiny = 0x1p-40f, up = 0x1p80f, down = 0x1p-80f;
+    // Between tiny and huge, quotients can be formed without scaling; up is larger still.
+    static constexpr float huge = 0x1p60f, tiny = 0x1p-40f, up = 0x1p80f;
 };
 template <>
 struct Limits<double> {
     static constexpr double inf = kInf, nan = kNan;
     static constexpr double ln2_hi = kLn2Hi, ln2_lo = kLn2Lo;
-    static constexpr double exp_top = 710.5, exp_bottom = -750.0;
+    static constexpr double exp_top = 710.5, exp_zero = -745.2;
     static constexpr double exp_usual = 708.0;
     static constexpr double tanh_one = 20.0;
     static constexpr double linear = 0x1p-54, odd_linear = 0x1p-28, large = 0x1p28;
     static constexpr double least = 0x1p-1074, half_pi = kHalfPi, half_pi_lo = kHalfPiLo;
-    static constexpr double huge = 0x1p500, tiny = 0x1p-400, up = 0x1p600, down = 0x1p-600;
+    static constexpr double huge = 0x1p500, tiny = 0x1p-400, up = 0x1p600;
 };
 
 // ---- exponential ----
@@ -55,8 +55,12 @@ ASC_MATH_INLINE T exp(T x) {
         const ExpParts<T> e = exp_parts(x);
         return scale_normal(1 + (e.head + e.rest), e.k);
     } else {
-        const ExpParts<T> e = exp_parts(clamp(x, L::exp_bottom, L::exp_top));
-        return scale(1 + (e.head + e.rest), e.k);
+        // 0 is put in, since underflow on the way to it is slow.
+        const bool zero = x < L::exp_zero;
+        const T bounded = x > L::exp_top ? L::exp_top : x;
+        const ExpParts<T> e = exp_parts(zero ? T{0} : bounded);
+        const T y = scale(1 + (e.head + e.rest), e.k);
+        return zero ? T{0} : y;
     }
 }
 
@@ -292,27 +296,40 @@ ASC_MATH_INLINE float moderate(float x) {
     return from_bits((314 - (biased < 60 ? 60 : biased)) << 23);
 }
 
+// Usual: finite, not both 0, and their quotient can be formed without scaling.
 template <class T>
+ASC_MATH_INLINE bool usual_atan2(T y, T x) {
+    using L = Limits<T>;
+    const T ay = absolute(y), ax = absolute(x);
+    const bool low = ((ay < L::tiny) & (y != 0)) | ((ax < L::tiny) & (x != 0));
+    return !low & (ay < L::huge) & (ax < L::huge) & ((y != 0) | (x != 0));
+}
+
+template <Domain D, class T>
 ASC_MATH_INLINE T atan2(T y, T x) {
     using L = Limits<T>;
     const T ay = absolute(y), ax = absolute(x);
     const T big = ay > ax ? ay : ax, little = ay > ax ? ax : ay;
-    // Equal infinities are at 45 degrees, and 0 / 0 is 0 / 1.
-    const T factor = moderate(big);
-    const T d = big == L::inf || big == 0 ? T{1} : big * factor;
-    const T n = big == L::inf ? (little == L::inf ? T{1} : T{0}) : little * factor;
+    T d = big, n = little;
+    if constexpr (D == Domain::Any) {
+        // Equal infinities are at 45 degrees, and 0 / 0 is 0 / 1.
+        const T factor = moderate(big);
+        d = big == L::inf || big == 0 ? T{1} : big * factor;
+        n = big == L::inf ? (little == L::inf ? T{1} : T{0}) : little * factor;
+    }
     // pi/4 + atan((n - d) / (n + d)) beyond tan(pi/8).
     const auto beyond = negative_mask(T(0x1.a827999fcef32p-2) * d - n);
     const T half = masked(T(0.5), beyond);
     const Pair<T> t = quotient(fast_sum(masked(-d, beyond), n), fast_sum(d, masked(n, beyond)));
     const Pair<T> r = atan_sum(half * L::half_pi, half * L::half_pi_lo, t);
     // The angle is 0, pi/2 or pi, plus or minus r.
-    const T difference = ax == ay ? T{0} : ax - ay;
+    const T difference = D == Domain::Any && ax == ay ? T{0} : ax - ay;
     const auto steep = negative_mask(difference), left = negative_mask(x);
     const T quarters = select(steep, T{1}, masked(T{2}, left));
     const auto turn = sign_of(difference) ^ sign_of(x);
     const Pair<T> sum = fast_sum(quarters * L::half_pi, flip(r.hi, turn));
     const T angle = sum.hi + (sum.lo + mul_add(quarters, L::half_pi_lo, flip(r.lo, turn)));
+    if constexpr (D == Domain::Usual) return with_sign(angle, y);
     return x == x && y == y ? with_sign(angle, y) : L::nan;
 }
 
@@ -322,7 +339,7 @@ ASC_MATH_INLINE T atan2(T y, T x) {
 template <Domain D, class T>
 ASC_MATH_INLINE T exp_of_pair(Pair<T> x) {
     using L = Limits<T>;
-    const T hi = D == Domain::Usual ? x.hi : clamp(x.hi, L::exp_bottom, L::exp_top);
+    const T hi = D == Domain::Usual ? x.hi : clamp(x.hi, L::exp_zero, L::exp_top);
     const T lo = D == Domain::Usual || hi == x.hi ? x.lo : T{0};
     const ExpParts<T> e = exp_parts<true>(hi, lo);
     const Pair<T> one = fast_sum(T{1}, e.head);

@@ -27,18 +27,17 @@ ASC_MATH_INLINE double exp_tail(double r) {
 // (sinh(r) / r - 1) / r^2 on z = r^2 <= 1, error 2^-63 of sinh.
 ASC_MATH_INLINE double sinh_tail(double z) {
     return polynomial(z, 0x1.5555555555556p-3, 0x1.11111111110a1p-7, 0x1.a01a01a0291fbp-13,
-                  0x1.71de3a45f72e3p-19, 0x1.ae6467667f656p-26, 0x1.611a3a2548dd4p-33,
-                  0x1.b4cf76f945872p-41);
+                      0x1.71de3a45f72e3p-19, 0x1.ae6467667f656p-26, 0x1.611a3a2548dd4p-33,
+                      0x1.b4cf76f945872p-41);
 }
 
 // (tanh(r) / r - 1) / r^2 on r <= 0.9, z = r^2, error 2^-60 of tanh.
 ASC_MATH_INLINE double tanh_tail(double z) {
-    const double rest =
-        polynomial(z, 0x1.1111111110e82p-3, -0x1.ba1ba1b9f73c4p-5, 0x1.664f487b60ff1p-6,
-                   -0x1.226e3484312c4p-7, 0x1.d6d3b0b23dfa3p-9, -0x1.7da1c686e3e4bp-10,
-                   0x1.354965a996241p-11, -0x1.f4b99a4b14a9ap-13, 0x1.92bc7b2a5be67p-14,
-                   -0x1.3bc1e5a431222p-15, 0x1.cb4c3fb7df5a0p-17, -0x1.1961f9b43bc7cp-18,
-                   0x1.ed5c50d034fa5p-21, -0x1.bc7b0f4f5b310p-24);
+    const double rest = polynomial(
+        z, 0x1.1111111110e82p-3, -0x1.ba1ba1b9f73c4p-5, 0x1.664f487b60ff1p-6, -0x1.226e3484312c4p-7,
+        0x1.d6d3b0b23dfa3p-9, -0x1.7da1c686e3e4bp-10, 0x1.354965a996241p-11, -0x1.f4b99a4b14a9ap-13,
+        0x1.92bc7b2a5be67p-14, -0x1.3bc1e5a431222p-15, 0x1.cb4c3fb7df5a0p-17,
+        -0x1.1961f9b43bc7cp-18, 0x1.ed5c50d034fa5p-21, -0x1.bc7b0f4f5b310p-24);
     return mul_add(z, rest, -0x1.5555555555554p-2);
 }
 
@@ -52,11 +51,10 @@ ASC_MATH_INLINE ExpPair exp_pair(double hi, double lo) {
     const DD r = exact_sum(mul_add(-k, kLn2Hi, hi), mul_add(-k, kLn2Lo, lo));
     const DD square = exact_product(r.hi, 0.5 * r.hi);
     // (e^r - 1 - r - r^2 / 2) / r^3 on |r| <= ln(2) / 2.
-    const double tail =
-        polynomial(r.hi, 0x1.5555555555559p-3, 0x1.5555555555559p-5, 0x1.111111110f6ddp-7,
-               0x1.6c16c16c14a78p-10, 0x1.a01a01afd57bep-13, 0x1.a01a01af671dep-16,
-               0x1.71ddf876ac5acp-19, 0x1.27e4c7bde4022p-22, 0x1.af5e8779cf0acp-26,
-               0x1.1f92c8e9157afp-29);
+    const double tail = polynomial(
+        r.hi, 0x1.5555555555559p-3, 0x1.5555555555559p-5, 0x1.111111110f6ddp-7,
+        0x1.6c16c16c14a78p-10, 0x1.a01a01afd57bep-13, 0x1.a01a01af671dep-16, 0x1.71ddf876ac5acp-19,
+        0x1.27e4c7bde4022p-22, 0x1.af5e8779cf0acp-26, 0x1.1f92c8e9157afp-29);
     const double cube = 2 * square.hi * r.hi * tail;
     const DD head = fast_sum(r.hi, square.hi);
     const double low = head.lo + (square.lo + (cube + mul_add(r.lo, r.hi, r.lo)));
@@ -68,8 +66,8 @@ ASC_MATH_INLINE ExpPair exp_pair(double hi, double lo) {
 // (log(1 + f) - 2 s) / s for s = f / (2 + f), |s| <= 3 - 2 sqrt(2), error 2^-59.
 ASC_MATH_INLINE double log_tail(double z) {
     return z * polynomial(z, 0x1.5555555555592p-1, 0x1.999999997fd39p-2, 0x1.24924941f8ad6p-2,
-                      0x1.c71c5202d525dp-3, 0x1.74664053cbed9p-3, 0x1.39a194215ea83p-3,
-                      0x1.2f06fb57ccd73p-3);
+                          0x1.c71c5202d525dp-3, 0x1.74664053cbed9p-3, 0x1.39a194215ea83p-3,
+                          0x1.2f06fb57ccd73p-3);
 }
 
 // e ln 2 + log(1 + f + lo), |lo| much less than |f| or than 1.
@@ -112,7 +110,8 @@ ASC_MATH_INLINE double log10_64(double x) {
     const DD p = exact_product(f, 0x1.bcb7b1526e50ep-2);
     // log10(2) = hi + lo, hi with 40 bits.
     const DD sum = fast_sum(v.e * 0x1.34413509f8000p-2, p.hi);
-    const double low = mul_add(v.e, -0x1.80433b83b532ap-44, mul_add(f, 0x1.95355baaafad3p-57, p.lo));
+    const double low =
+        mul_add(v.e, -0x1.80433b83b532ap-44, mul_add(f, 0x1.95355baaafad3p-57, p.lo));
     return log_special<D>(x, sum.hi + (sum.lo + mul_add(log_rest(f), 0x1.bcb7b1526e50ep-2, low)));
 }
 
@@ -125,9 +124,10 @@ ASC_MATH_INLINE DD log_pair(double e, DD f, DD d) {
     DD z = exact_product(s, s);
     z.lo = mul_add(2 * s, s_low, z.lo);
     // (atanh(s) / s - 1 - z / 3) / z^2, error 2^-73 of the logarithm.
-    const double tail = polynomial(z.hi, 0x1.9999999999999p-3, 0x1.24924924928d0p-3, 0x1.c71c71c63edffp-4,
-                                   0x1.745d17e3109ffp-4, 0x1.3b1375620e00bp-4, 0x1.111e31a8ba114p-4,
-                                   0x1.de9004826b8d7p-5, 0x1.e84fd281ec3f1p-5);
+    const double tail =
+        polynomial(z.hi, 0x1.9999999999999p-3, 0x1.24924924928d0p-3, 0x1.c71c71c63edffp-4,
+                   0x1.745d17e3109ffp-4, 0x1.3b1375620e00bp-4, 0x1.111e31a8ba114p-4,
+                   0x1.de9004826b8d7p-5, 0x1.e84fd281ec3f1p-5);
     const double q = mul_add(z.hi, tail, 0x1.ap-3 * z.lo);
     const DD a = fast_sum(0x1.5555555555555p-2, q);
     const DD b = product(z, DD{a.hi, a.lo + 0x1.5555555555555p-56});
@@ -143,18 +143,18 @@ ASC_MATH_INLINE DD log_pair(double e, DD f, DD d) {
 // (asin(r) / r - 1) / z on z = r^2 <= 1/4, error 2^-60.
 ASC_MATH_INLINE double asin_tail(double z) {
     return polynomial(z, 0x1.5555555555565p-3, 0x1.333333332fdccp-4, 0x1.6db6db71016b1p-5,
-                  0x1.f1c71aeb0c283p-6, 0x1.6e8bd6a490798p-6, 0x1.1c4a73c099650p-6,
-                  0x1.ca1470826b6e0p-7, 0x1.75d8b2b347697p-7, 0x1.5f8df0728d648p-7,
-                  0x1.fda1c122e24e3p-9, 0x1.5cdbd00dd834dp-6, -0x1.4ef9de11bb7a2p-6,
-                  0x1.089ab7b57b638p-5);
+                      0x1.f1c71aeb0c283p-6, 0x1.6e8bd6a490798p-6, 0x1.1c4a73c099650p-6,
+                      0x1.ca1470826b6e0p-7, 0x1.75d8b2b347697p-7, 0x1.5f8df0728d648p-7,
+                      0x1.fda1c122e24e3p-9, 0x1.5cdbd00dd834dp-6, -0x1.4ef9de11bb7a2p-6,
+                      0x1.089ab7b57b638p-5);
 }
 
 // (atan(r) / r - 1) / z on r <= tan(pi / 8), z = r^2, error 2^-59 of atan.
 ASC_MATH_INLINE double atan_tail(double z) {
     return polynomial(z, -0x1.5555555555547p-2, 0x1.9999999996974p-3, -0x1.24924923049e6p-3,
-                  0x1.c71c710319a98p-4, -0x1.745cfbb9696efp-4, 0x1.3b1146bd29052p-4,
-                  -0x1.10ed8fe614d32p-4, 0x1.df27f2f99aa58p-5, -0x1.9d39d01dd43cfp-5,
-                  0x1.38ca5cc23f9c5p-5, -0x1.276226c11406ep-6);
+                      0x1.c71c710319a98p-4, -0x1.745cfbb9696efp-4, 0x1.3b1146bd29052p-4,
+                      -0x1.10ed8fe614d32p-4, 0x1.df27f2f99aa58p-5, -0x1.9d39d01dd43cfp-5,
+                      0x1.38ca5cc23f9c5p-5, -0x1.276226c11406ep-6);
 }
 
 // ---- trigonometric ----
@@ -181,17 +181,18 @@ ASC_MATH_INLINE Reduced reduce_half_pi(double x) {
 
 // sin(r) - r.hi on |r| <= pi/4.
 ASC_MATH_INLINE double sin_rest(DD r, double z) {
-    const double rest = polynomial(z, 0x1.111111110f87ap-7, -0x1.a01a019c119f5p-13,
-                                   0x1.71de3577bc404p-19, -0x1.ae5e663f580c5p-26,
-                                   0x1.5d93027856b1ep-33);
+    const double rest =
+        polynomial(z, 0x1.111111110f87ap-7, -0x1.a01a019c119f5p-13, 0x1.71de3577bc404p-19,
+                   -0x1.ae5e663f580c5p-26, 0x1.5d93027856b1ep-33);
     const double tail = mul_add(z, rest, -0x1.5555555555549p-3);
     return mul_add(r.hi * z, tail, mul_add(-0.5 * z, r.lo, r.lo));
 }
 
 // cos(r) as a pair on |r| <= pi/4.
 ASC_MATH_INLINE DD cos_pair(DD r, double z) {
-    const double tail = polynomial(z, 0x1.5555555555553p-5, -0x1.6c16c16c15e58p-10, 0x1.a01a019dcd383p-16,
-                               -0x1.27e4f8c266e7fp-22, 0x1.1eea5e8cd9942p-29, -0x1.8fe57fcdbe314p-37);
+    const double tail =
+        polynomial(z, 0x1.5555555555553p-5, -0x1.6c16c16c15e58p-10, 0x1.a01a019dcd383p-16,
+                   -0x1.27e4f8c266e7fp-22, 0x1.1eea5e8cd9942p-29, -0x1.8fe57fcdbe314p-37);
     const double half = 0.5 * z;
     const DD head = fast_sum(1.0, -half);
     return {head.hi, head.lo + mul_add(z * z, tail, -r.hi * r.lo)};
