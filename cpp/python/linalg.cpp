@@ -60,6 +60,18 @@ std::vector<int64_t> offsets(const Array& x, const Dims& batch, int core_axes) {
 
 const int64_t* data_or_null(const std::vector<int64_t>& v) { return v.empty() ? nullptr : v.data(); }
 
+// The common leading axes of two stacks; `dropped` axes at the end of each are no part of them.
+Dims common_batch(const char* function, const Array& a, const Array& b, int dropped) {
+    const Dims x = leading(a.shape, dropped), y = leading(b.shape, dropped);
+    for (int i = 1; i <= std::min(x.size(), y.size()); ++i) {
+        const int64_t m = x[x.size() - i], n = y[y.size() - i];
+        if (m != n && m != 1 && n != 1)
+            raise(ErrorKind::Value, "%s: the leading dimensions of shapes %s and %s cannot be broadcast together",
+                  function, to_string(a.shape).c_str(), to_string(b.shape).c_str());
+    }
+    return broadcast_shapes(x, y, function);
+}
+
 // The stack of x1 as one tall matrix, where strides allow it: all its matrices meet the same x2.
 std::optional<Array> merged_rows(const Array& x1, const Array& x2) {
     if (x1.ndim() <= 2) return std::nullopt;
@@ -85,7 +97,7 @@ cpu::GemmOperand matrix_of(const Array& x) {
 // The product of stacks of matrices; a and b have one dtype and at least two axes.
 Array stack_product(const Array& a, const Array& b, const char* function) {
     const int64_t m = a.shape[a.ndim() - 2], k = a.shape.back(), n = b.shape.back();
-    const Dims batch = broadcast_shapes(leading(a.shape, 2), leading(b.shape, 2), function);
+    const Dims batch = common_batch(function, a, b, 2);
     Dims shape = batch;
     shape.push_back(m);
     shape.push_back(n);
@@ -143,7 +155,7 @@ PyObject* vecdot(PyObject* const* args) {
     if (b.shape.back() != k)
         raise(ErrorKind::Value, "vecdot: the vectors must have one size, got shapes %s and %s along axis %d",
               to_string(x1.shape).c_str(), to_string(x2.shape).c_str(), axis);
-    const Dims batch = broadcast_shapes(leading(a.shape, 1), leading(b.shape, 1), "vecdot");
+    const Dims batch = common_batch("vecdot", a, b, 1);
     checked_size(batch, a.dtype, "vecdot");
     Array out = Array::empty(batch, a.dtype);
     const std::vector<int64_t> a_offsets = offsets(a, batch, 1), b_offsets = offsets(b, batch, 1);
@@ -385,7 +397,7 @@ PyObject* solve(PyObject* const* args) {
         raise(ErrorKind::Value, "solve: x2 must have shape (%lld,) or (..., %lld, K) for x1 of shape %s, got shape %s",
               static_cast<long long>(s.n), static_cast<long long>(s.n), to_string(x1.shape).c_str(),
               to_string(x2.shape).c_str());
-    const Dims batch = core_axes == 1 ? s.batch : broadcast_shapes(s.batch, leading(b.shape, 2), "solve");
+    const Dims batch = core_axes == 1 ? s.batch : common_batch("solve", s.x, b, 2);
     const bool shared = s.count() == 1;
     if (!shared) s.x = spread(s.x, batch, 2);
     b = spread(b, batch, core_axes);

@@ -202,6 +202,13 @@ void load_numpy() {
 
 NB_MODULE(_core, m) {
     using namespace asc::python;
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+        PyErr_SetString(PyExc_ImportError, "ascend_array_api cannot be imported in a sub-interpreter: its core keeps "
+                                           "one state for the process");
+        throw nb::python_error();
+    }
+    // Arrays may outlive the module, in capsules and exported buffers.
+    nb::set_leak_warnings(false);
     load_numpy();
     std::vector<PyType_Slot> slots = all_slots();
     nb::class_<asc::Array> type(m, "Array", nb::type_slots(slots.data()), nb::is_final(), nb::is_weak_referenceable(),

@@ -3,6 +3,7 @@
 import faulthandler
 import inspect
 import operator
+import os
 import random
 import resource
 import sys
@@ -16,6 +17,8 @@ from ascend_array_api import runtime
 faulthandler.enable()
 warnings.simplefilter("ignore")
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+if "LD_PRELOAD" not in os.environ:  # sanitizers reserve more than any limit
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 
 part, calls = int(sys.argv[1]), int(sys.argv[2])
 rng = random.Random(part)

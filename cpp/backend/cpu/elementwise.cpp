@@ -28,7 +28,8 @@ void in_pieces(int64_t n, F&& body) {
 bool transfer_contiguous(const Array& dst, const Array& src) {
     if (dst.dtype != src.dtype || !is_contiguous(dst)) return false;
     int64_t n = dst.size();
-    bool one = src.size() == 1;
+    bool one = true;
+    for (int i = 0; i < src.ndim(); ++i) one &= src.shape[i] == 1 || src.strides[i] == 0;
     if (!one && (!(src.shape == dst.shape) || !is_contiguous(src))) return false;
     const KernelTable& k = kernels();
     if (is_bool(dst.dtype)) {
@@ -149,34 +150,45 @@ void convert_scalar(void* dst, DType to, const void* src, DType from) {
 }
 
 namespace {
-// All arrays row-major, of out's shape and of the computed dtype: kernels run on memory itself.
+// Kernels may use the memory of x: row-major elements, whole words of packed bits.
+bool direct_memory(const Array& x) {
+    if (!is_contiguous(x)) return false;
+    if (!is_bool(x.dtype)) return true;
+    // A kernel writes the bits behind the last element up to the end of their word.
+    Ref<Block> block = x.storage->block();
+    return x.offset == 0 && !block->borrowed() && (x.size() + 7) / 8 == block->nbytes();
+}
+std::byte* address(const Array& x) { return is_bool(x.dtype) ? x.bits() : x.data(); }
+int64_t bytes_of(int64_t elements, DType dtype) { return elements * bits(dtype) / 8; }
+
+// All arrays row-major, of out's shape and of their registers' dtypes: kernels run on memory itself.
 bool run_contiguous(ElementwiseFn kernel, Op op, DType compute, std::span<const Operand> operands,
                     const Array& out) {
-    if (is_bool(out.dtype) || out.dtype != result_dtype(info(op).result, compute) || !is_contiguous(out)) {
-        return false;
-    }
+    if (out.dtype != result_dtype(info(op).result, compute) || !direct_memory(out)) return false;
     const void* sources[kMaxOperands];
     unsigned scalars = 0;
     for (size_t k = 0; k < operands.size(); ++k) {
         const Array* x = operands[k].array;
-        if (x && (x->dtype != compute || !(x->shape == out.shape) || !is_contiguous(*x))) return false;
+        DType reg = register_dtype(op, static_cast<int>(k), compute);
+        if (x && (x->dtype != reg || !(x->shape == out.shape) || !direct_memory(*x))) return false;
         if (!x) scalars |= 1u << k;
-        sources[k] = x ? static_cast<const void*>(x->data()) : operands[k].scalar;
+        sources[k] = x ? static_cast<const void*>(address(*x)) : operands[k].scalar;
     }
     int64_t size = out.size();
-    if (size * element_cost(op) < 2 * kThreadWork || workers::count() < 2) {
-        kernel(out.data(), sources, size, scalars);
+    int64_t parts = std::min<int64_t>(workers::count() * 4, size * element_cost(op) / kThreadWork);
+    if (parts < 2 || workers::count() < 2) {
+        kernel(address(out), sources, size, scalars);
         return true;
     }
-    int64_t parts = std::min<int64_t>(workers::count() * 4, size * element_cost(op) / kThreadWork);
     int64_t step = (size / parts + kBorder - 1) / kBorder * kBorder;
     workers::for_each((size + step - 1) / step, [&](int64_t i) {
         const void* part[kMaxOperands];
         for (size_t k = 0; k < operands.size(); ++k) {
-            part[k] = scalars >> k & 1 ? sources[k]
-                                       : static_cast<const std::byte*>(sources[k]) + i * step * itemsize(compute);
+            DType reg = register_dtype(op, static_cast<int>(k), compute);
+            int64_t skipped = scalars >> k & 1 ? 0 : bytes_of(i * step, reg);
+            part[k] = static_cast<const std::byte*>(sources[k]) + skipped;
         }
-        kernel(out.data() + i * step * itemsize(out.dtype), part, std::min(step, size - i * step), scalars);
+        kernel(address(out) + bytes_of(i * step, out.dtype), part, std::min(step, size - i * step), scalars);
     });
     return true;
 }

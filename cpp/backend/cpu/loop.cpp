@@ -26,7 +26,10 @@ Loop::Loop(std::span<const Array* const> operands) {
         }
         axes[ndim++] = i;
     }
-    std::stable_sort(axes, axes + ndim, [&](int a, int b) { return all[0][a] > all[0][b]; });
+    // Insertion keeps the order of equal strides and needs no memory; ranks are small.
+    for (int i = 1; i < ndim; ++i) {
+        for (int j = i; j > 0 && all[0][axes[j - 1]] < all[0][axes[j]]; --j) std::swap(axes[j - 1], axes[j]);
+    }
     int kept = 0;
     for (int i = 0; i < ndim; ++i) {
         int axis = axes[i];

@@ -28,6 +28,7 @@ class Cursor {
 public:
     Cursor(const Loop& loop, int operand) : loop_(&loop), strides_(loop.strides[operand]) {
         offset_ = start_ = loop.offset[operand];
+        for (int i = 0; i < loop.ndim; ++i) index_[i] = 0;
     }
     // To the element with this number in loop order.
     void seek(int64_t flat);
@@ -52,7 +53,7 @@ private:
     const Loop* loop_;
     const int64_t* strides_;
     int64_t start_, offset_, column_ = 0;
-    int64_t index_[kMaxRank] = {};
+    int64_t index_[kMaxRank];  // of the outer axes; as many as the loop has
 };
 
 }  // namespace asc::cpu

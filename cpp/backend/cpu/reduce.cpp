@@ -170,8 +170,10 @@ private:
             fill_ones(acc, 1, plan_.kernel.acc_bytes, compute_);
             for (int64_t b = block; b < block + n; b += leaf_)
                 leaf(acc, start, center, b, std::min(leaf_, block + n - b), scratch);
-        } else if (n <= leaf_ || (n <= kRunBlocks && within_run(block, n))) {
+        } else if (n <= leaf_) {
             leaf(acc, start, center, block, n, scratch);
+        } else if (n <= kRunBlocks && run_length_ >= kReduceBlock) {
+            reduce_runs(acc, start, center, block, n, scratch);
         } else {
             alignas(16) std::byte right[kMaxAccBytes];
             const int64_t left = left_branch(n);
@@ -181,11 +183,28 @@ private:
         }
     }
 
-    // These blocks lie in one run of adjacent elements.
-    bool within_run(int64_t block, int64_t n) const {
-        if (run_length_ < kReduceBlock) return false;
-        const int64_t last = std::min((block + n) * kReduceBlock, plan_.count) - 1;
-        return block * kReduceBlock / run_length_ == last / run_length_;
+    // Long runs of adjacent elements: blocks within one are used where they lie.
+    void reduce_runs(std::byte* acc, int64_t start, const double* center, int64_t block, int64_t n,
+                     void* scratch) const {
+        alignas(16) std::byte parts[kRunBlocks * kMaxAccBytes];
+        const AxisList& axes = plan_.reduced;
+        int64_t first = block * kReduceBlock;
+        int64_t row = first / run_length_, column = first % run_length_;
+        int64_t run = start + axes.offset(row, axes.n - 1);
+        const auto next_run = [&] { run = start + axes.offset(++row, axes.n - 1); };
+        for (int64_t i = 0; i < n; ++i, first += kReduceBlock) {
+            const int64_t elements = std::min(kReduceBlock, plan_.count - first);
+            const void* src = plan_.reader.at(run + column);
+            if (column + elements > run_length_) {
+                stage(static_cast<std::byte*>(scratch), start, first, elements);
+                src = scratch;
+            }
+            plan_.kernel.run(parts + i * kMaxAccBytes, src, elements, center);
+            column += elements;
+            for (; column >= run_length_ && i + 1 < n; column -= run_length_) next_run();
+        }
+        merge_parts(parts, n);
+        std::memcpy(acc, parts, kMaxAccBytes);
     }
     void leaf(std::byte* acc, int64_t start, const double* center, int64_t block, int64_t n,
               void* scratch) const {
@@ -200,8 +219,6 @@ private:
         const void* src = scratch;
         if (in_place_) {
             src = plan_.reader.at(start + first);
-        } else if (within_run(block, n)) {
-            src = plan_.reader.at(start + plan_.reduced.offset(first));
         } else {
             stage(static_cast<std::byte*>(scratch), start, first, elements);
         }

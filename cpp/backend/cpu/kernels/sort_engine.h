@@ -417,14 +417,15 @@ int64_t partition_in_place(K* a, int64_t n, K pivot) {
     constexpr int L = kLanes<K>;
     constexpr int kVectors = 16;
     constexpr int64_t B = kVectors * L;
-    const int64_t rest = n % B;
+    // The keys at both ends wait here, so that there is room to write to.
+    const int64_t head = n < 2 * B ? n : B + n % B;
+    const int64_t tail = n < 2 * B ? 0 : B;
     alignas(64) K edge[3 * B];
     alignas(64) K edge_high[3 * B];
-    const int64_t edges = 2 * B + rest;
-    memcpy(edge, a, static_cast<size_t>(B + rest) * sizeof(K));
-    memcpy(edge + B + rest, a + n - B, B * sizeof(K));
-    int64_t left = B + rest;
-    int64_t right = n - B;
+    memcpy(edge, a, static_cast<size_t>(head) * sizeof(K));
+    memcpy(edge + head, a + n - tail, static_cast<size_t>(tail) * sizeof(K));
+    int64_t left = head;
+    int64_t right = n - tail;
     int64_t lo = 0;
     int64_t hi = n;
     const Vec<K> p = Vec<K>{} + pivot;
@@ -455,8 +456,8 @@ int64_t partition_in_place(K* a, int64_t n, K pivot) {
             high += L - lows;
         }
     }
-    const int64_t lows = partition(edge, a + lo, edge_high, edges, pivot);
-    memcpy(a + lo + lows, edge_high, static_cast<size_t>(edges - lows) * sizeof(K));
+    const int64_t lows = partition(edge, a + lo, edge_high, head + tail, pivot);
+    memcpy(a + lo + lows, edge_high, static_cast<size_t>(head + tail - lows) * sizeof(K));
     return lo + lows;
 }
 #endif
@@ -535,6 +536,21 @@ int64_t take_equals(K* a, K* s, int64_t n, K pivot) {
     return n;
 }
 
+#if defined(__AVX512F__)
+// The same for keys that stay in one buffer, src; those equal to the pivot are written to a.
+template <class K>
+int64_t take_equals_in_place(K* src, K* a, int64_t n, K pivot) {
+    int64_t equals = n;
+    if (pivot != kMaxKey<K>) {
+        equals = partition_in_place(src, n, static_cast<K>(pivot + 1));
+    }
+    for (int64_t i = 0; i < equals; ++i) {
+        a[i] = pivot;
+    }
+    return equals;
+}
+#endif
+
 // Sorts n keys, which lie in s if `in_s`, else in a, into a; s is overwritten.
 template <class K>
 void quick_sort(K* a, K* s, int64_t n, bool in_s, int depth) {
@@ -549,13 +565,16 @@ void quick_sort(K* a, K* s, int64_t n, bool in_s, int depth) {
         }
         const Pivot<K> pivot = choose_pivot<K>(src, n);
 #if defined(__AVX512F__)
-        if (!pivot.repeated && n * static_cast<int64_t>(sizeof(K)) >= kInPlaceBytes) {
+        if (n * static_cast<int64_t>(sizeof(K)) >= kInPlaceBytes) {
             const int64_t lows = partition_in_place(src, n, pivot.key);
-            if (lows > 0) {
-                quick_sort(a + lows, s + lows, n - lows, in_s, depth);
-                n = lows;
-                continue;
+            int64_t equals = 0;
+            if (pivot.repeated || lows == 0) {
+                equals = take_equals_in_place(src + lows, a + lows, n - lows, pivot.key);
             }
+            const int64_t done = lows + equals;
+            quick_sort(a + done, s + done, n - done, in_s, depth);
+            n = lows;
+            continue;
         }
 #endif
         const int64_t lows = partition(src, a, s, n, pivot.key);
