@@ -28,12 +28,14 @@ __all__ = [
     "Device",
     "MemoryPool",
     "MemoryStatistics",
+    "evaluate",
     "get_num_threads",
     "get_strict",
     "instruction_set",
     "set_num_threads",
     "set_strict",
     "strict",
+    "synchronize",
 ]
 
 # None where the setting of the process holds; True or False inside `strict`.
@@ -161,6 +163,29 @@ class MemoryPool:
 
     def __repr__(self) -> str:
         return f"MemoryPool({self.device.name!r})"
+
+
+def evaluate(*arrays: Array) -> None:
+    """Compute arrays whose operations are recorded but have not run yet.
+
+    Values are computed by themselves as soon as something needs them; this says when.
+
+    Parameters
+    ----------
+    *arrays : Array
+        The arrays to compute.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an array.
+    """
+    _core.evaluate(arrays)
+
+
+def synchronize() -> None:
+    """Run every operation that any thread has recorded, and wait for it."""
+    _core.synchronize()
 
 
 def set_num_threads(n: int, /) -> None:

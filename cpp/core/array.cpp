@@ -36,14 +36,14 @@ Array Array::empty(Dims shape, DType dtype) {
     return {Storage::allocate(storage_bytes(elements, dtype)), 0, dtype, std::move(shape), std::move(strides)};
 }
 
+Array Array::promised(Dims shape, const Dims& strides, DType dtype) {
+    int64_t elements = checked_size(shape, dtype, "empty");
+    return {Storage::promise(storage_bytes(elements, dtype)), 0, dtype, std::move(shape), strides};
+}
+
 Array Array::empty_ordered(Dims shape, const Dims& order, DType dtype) {
     Array result = empty(std::move(shape), dtype);
-    int64_t stride = 1;
-    for (int i = order.size() - 1; i >= 0; --i) {
-        int axis = static_cast<int>(order[i]);
-        result.strides[axis] = stride;
-        stride *= std::max<int64_t>(result.shape[axis], 1);
-    }
+    result.strides = ordered_strides(result.shape, order);
     return result;
 }
 
@@ -88,8 +88,16 @@ Extent extent(const Array& x) {
 }
 }  // namespace
 
+// One Storage, or two that present one Block. Promises get Blocks of their own.
+static bool same_memory(const Array& x, const Array& y) {
+    if (x.storage == y.storage) return true;
+    if (x.storage->promised() || y.storage->promised()) return false;
+    return x.storage->present_block() == y.storage->present_block() ||
+           x.storage->present_block()->data() == y.storage->present_block()->data();
+}
+
 bool may_overlap(const Array& x, const Array& y) {
-    if (x.storage->data() != y.storage->data() || x.size() == 0 || y.size() == 0) return false;
+    if (!same_memory(x, y) || x.size() == 0 || y.size() == 0) return false;
     Extent a = extent(x), b = extent(y);
     if (a.last <= b.first || b.last <= a.first) return false;
     if (x.dtype != y.dtype) return true;
@@ -105,7 +113,7 @@ bool may_overlap(const Array& x, const Array& y) {
 }
 
 bool same_view(const Array& x, const Array& y) {
-    if (x.storage->data() != y.storage->data() || x.offset != y.offset || x.dtype != y.dtype ||
+    if (x.offset != y.offset || !same_memory(x, y) || x.dtype != y.dtype ||
         !(x.shape == y.shape)) {
         return false;
     }
@@ -115,7 +123,7 @@ bool same_view(const Array& x, const Array& y) {
     return true;
 }
 
-void prepare_write(const Array& x, const char* function) {
+void prepare_recorded_write(const Array& x, const char* function) {
     if (x.storage->read_only()) {
         raise(ErrorKind::Value, "%s: the array is read-only: its memory was imported as such", function);
     }
@@ -127,10 +135,16 @@ void prepare_write(const Array& x, const char* function) {
     x.storage->own_block();
 }
 
+void prepare_write(const Array& x, const char* function) {
+    x.storage->settle_uses();
+    prepare_recorded_write(x, function);
+}
+
 Array deferred_copy(const Array& x) {
     int64_t viewed = x.size() * bits(x.dtype) / 8;
     if (x.storage->shared() || viewed * 2 < x.storage->nbytes()) return copy(x);
     Array result = x;
+    x.storage->settle();
     result.storage = x.storage->fork();
     // A copy is written through its own view, so elements must not share an address.
     return overlaps_itself(result) ? copy(x) : result;

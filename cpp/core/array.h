@@ -21,6 +21,8 @@ struct Array {
 
     // New row-major memory, not initialised.
     static Array empty(Dims shape, DType dtype);
+    // The same as a promise: memory comes when the work that was recorded for it runs.
+    static Array promised(Dims shape, const Dims& strides, DType dtype);
     // New memory with the axes laid out in `order`, slowest first.
     static Array empty_ordered(Dims shape, const Dims& order, DType dtype);
 
@@ -46,6 +48,8 @@ bool may_overlap(const Array& x, const Array& y);
 // x and y are the same elements in the same order.
 bool same_view(const Array& x, const Array& y);
 // Throws Error(Value) naming `function` if x cannot be written, and gives x a Block of its own.
+void prepare_recorded_write(const Array& x, const char* function);
+// The same for a write that runs now: recorded reads and writes of x run first.
 void prepare_write(const Array& x, const char* function);
 // Elements of all extents; throws Error(Value) on a negative extent or rank above kMaxRank, and
 // Error(Memory) where the bytes exceed what the machine has.

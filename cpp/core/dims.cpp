@@ -41,6 +41,17 @@ Dims row_major_strides(const Dims& shape) {
     return strides;
 }
 
+Dims ordered_strides(const Dims& shape, const Dims& order) {
+    Dims strides(shape.size());
+    int64_t stride = 1;
+    for (int i = order.size() - 1; i >= 0; --i) {
+        int axis = static_cast<int>(order[i]);
+        strides[axis] = stride;
+        stride *= shape[axis] > 0 ? shape[axis] : 1;
+    }
+    return strides;
+}
+
 std::string to_string(const Dims& dims) {
     std::string text = "(";
     for (int i = 0; i < dims.size(); ++i) {

@@ -91,6 +91,8 @@ inline int64_t product(const Dims& shape) {
 }
 // Strides of the row-major layout.
 Dims row_major_strides(const Dims& shape);
+// Strides without gaps for axes in this memory order, slowest first.
+Dims ordered_strides(const Dims& shape, const Dims& order);
 // As Python prints a tuple: (2, 3), (4,), ().
 std::string to_string(const Dims& dims);
 

@@ -36,11 +36,34 @@ void Storage::lock() const {
     while (locked_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
 }
 
-Ref<Block> Storage::block() const {
+Ref<Block> Storage::present_block() const {
     lock();
     Ref<Block> block = block_;
     unlock();
     return block;
+}
+
+Ref<Block> Storage::block() const {
+    settle();
+    return present_block();
+}
+
+void Storage::settle_slowly() const {
+    if (Pending* writer = writer_.load(std::memory_order_acquire)) writer->finish();
+    if (failure_) throw Error(*failure_);
+}
+
+void Storage::settle_uses() {
+    if (Pending* writer = writer_.load(std::memory_order_acquire)) writer->finish();
+    if (readers() > 0) Pending::finish_all();
+}
+
+void Storage::materialize() {
+    Ref<Block> block = Block::allocate(nbytes_);
+    block->add_owner();
+    lock();
+    block_ = std::move(block);
+    unlock();
 }
 
 Ref<Storage> Storage::fork() const { return wrap(block(), StorageKind::Pool, false); }
@@ -48,7 +71,7 @@ Ref<Storage> Storage::fork() const { return wrap(block(), StorageKind::Pool, fal
 void Storage::own_block() {
     if (kind_ != StorageKind::Pool) return;
     lock();
-    if (block_->owners() > 1 || block_->borrowed()) {
+    if (block_ && (block_->owners() > 1 || block_->borrowed())) {
         try {
             Ref<Block> fresh = Block::allocate(block_->nbytes());
             std::memcpy(fresh->data(), block_->data(), static_cast<size_t>(block_->nbytes()));
@@ -64,6 +87,8 @@ void Storage::own_block() {
 }
 
 void Storage::begin_export() {
+    settle();
+    settle_uses();
     own_block();
     exports_.fetch_add(1, std::memory_order_acq_rel);
 }

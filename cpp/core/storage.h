@@ -1,4 +1,4 @@
-// Block: bytes on a device. Storage: what aliasing arrays share.
+// Block: bytes on a device. Storage: what aliasing arrays share. Pending: recorded work.
 //
 // A Block counts its references and, apart from them, the Storages that own it. Several Storages
 // own a Block only as deferred copies of each other; the one that is written first moves off
@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
+#include "core/error.h"
 #include "core/ref.h"
 
 namespace asc {
@@ -60,8 +62,23 @@ enum class StorageKind : uint8_t {
     Constant,  // borrowed bytes that nobody can change
 };
 
+// A list of recorded operations (a tape) as storages see it.
+class Pending {
+public:
+    // Runs everything recorded so far. Never called while a lock of this file is held.
+    virtual void finish() = 0;
+    // Runs everything recorded on any list.
+    static void finish_all() { finish_all_(); }
+
+protected:
+    ~Pending() = default;
+    inline static void (*finish_all_)() = [] {};
+};
+
 class Storage {
 public:
+    // A result of recorded work; its Block comes when the work runs.
+    static Ref<Storage> promise(int64_t nbytes) { return Ref<Storage>::adopt(new Storage(nbytes)); }
     static Ref<Storage> allocate(int64_t nbytes) {
         return Ref<Storage>::adopt(new Storage(Block::allocate(nbytes), StorageKind::Pool, false));
     }
@@ -69,11 +86,35 @@ public:
         return Ref<Storage>::adopt(new Storage(std::move(block), kind, read_only));
     }
 
-    // A counted Block, safe against a concurrent own_block.
+    // A counted Block with all writes done, safe against a concurrent own_block.
     Ref<Block> block() const;
-    // The address, for callers that exclude concurrent writes.
-    std::byte* data() const { return block_->data(); }
-    int64_t nbytes() const { return block_->nbytes(); }
+    // The address with all writes done, for callers that exclude concurrent writes.
+    std::byte* data() const {
+        settle();
+        return block_->data();
+    }
+    int64_t nbytes() const { return nbytes_; }
+    // Runs the recorded work that writes this storage; throws the error of work that failed.
+    void settle() const {
+        if (writer_.load(std::memory_order_acquire) || failure_) settle_slowly();
+    }
+
+    // ---- for whoever runs recorded work
+    // The Block as it is now, null for a promise; nothing is run.
+    Ref<Block> present_block() const;
+    bool promised() const { return !block_; }
+    // Gives a promise its Block.
+    void materialize();
+    Pending* writer() const { return writer_.load(std::memory_order_acquire); }
+    void set_writer(Pending* writer) { writer_.store(writer, std::memory_order_release); }
+    int32_t readers() const { return readers_.load(std::memory_order_acquire); }
+    void add_reader() { readers_.fetch_add(1, std::memory_order_acq_rel); }
+    void drop_reader() { readers_.fetch_sub(1, std::memory_order_acq_rel); }
+    int32_t use_count() const { return count_.load(std::memory_order_acquire); }
+    void fail(std::shared_ptr<const Error> failure) { failure_ = std::move(failure); }
+    const std::shared_ptr<const Error>& failure() const { return failure_; }
+    // Before a write that runs now: recorded reads and writes of this storage run first.
+    void settle_uses();
 
     // Someone else can change the bytes: copies must be physical, reads and writes happen now.
     bool shared() const {
@@ -100,19 +141,27 @@ public:
 
 private:
     Storage(Ref<Block> block, StorageKind kind, bool read_only)
-        : block_(std::move(block)), kind_(kind), read_only_(read_only) {
+        : nbytes_(block->nbytes()), block_(std::move(block)), kind_(kind), read_only_(read_only) {
         block_->add_owner();
     }
-    ~Storage() { block_->drop_owner(); }
+    explicit Storage(int64_t nbytes) : nbytes_(nbytes), kind_(StorageKind::Pool), read_only_(false) {}
+    ~Storage() {
+        if (block_) block_->drop_owner();
+    }
+    void settle_slowly() const;
     void lock() const;
     void unlock() const { locked_.clear(std::memory_order_release); }
 
-    std::atomic<int64_t> count_{1};
-    Ref<Block> block_;                                 // guarded by locked_
+    std::atomic<int32_t> count_{1};
+    std::atomic<int32_t> exports_{0};
+    int64_t nbytes_;
+    Ref<Block> block_;  // guarded by locked_; null for a promise
     mutable std::atomic_flag locked_ = ATOMIC_FLAG_INIT;
     StorageKind kind_;
     bool read_only_;
-    std::atomic<int32_t> exports_{0};
+    std::atomic<int32_t> readers_{0};          // recorded entries that read it
+    std::atomic<Pending*> writer_{nullptr};    // the list with recorded writes of it
+    std::shared_ptr<const Error> failure_;     // of the work that should have written it
 };
 
 }  // namespace asc

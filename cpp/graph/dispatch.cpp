@@ -1,11 +1,13 @@
 #include "graph/dispatch.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/isa.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/tape.h"
 
 namespace asc {
 namespace {
@@ -41,21 +43,68 @@ DType kernel_dtype(Op op, DType dtype) {
     return cpu::kernels().elementwise[index(op)][index(dtype)] ? dtype : cpu::compute_dtype(dtype);
 }
 
-// Memory order of the result: that of the first array that has all of its elements.
-Array allocate_result(Dims shape, DType dtype, std::span<const Argument> args) {
-    if (shape.size() < 2) return Array::empty(std::move(shape), dtype);
+// Axes of the first array that has all elements of the result, slowest first: its memory order
+// becomes the result's. Row-major order gives an empty list.
+Dims result_order(const Dims& shape, std::span<const Argument> args) {
     for (const Argument& arg : args) {
         if (!arg.array || !(arg.array->shape == shape)) continue;
         const Array& x = *arg.array;
-        if (is_contiguous(x)) break;
+        if (is_contiguous(x)) return {};
         Dims order(x.ndim());
         for (int i = 0; i < x.ndim(); ++i) order[i] = i;
         std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
             return std::abs(x.strides[static_cast<int>(a)]) > std::abs(x.strides[static_cast<int>(b)]);
         });
-        return Array::empty_ordered(std::move(shape), order, dtype);
+        return order;
     }
-    return Array::empty(std::move(shape), dtype);
+    return {};
+}
+
+// The result's memory: now, or as a promise of recorded work.
+Array allocate_result(Dims shape, DType dtype, std::span<const Argument> args, bool promise) {
+    Dims order = shape.size() < 2 ? Dims() : result_order(shape, args);
+    if (!promise && order.empty()) return Array::empty(std::move(shape), dtype);
+    if (!promise) return Array::empty_ordered(std::move(shape), order, dtype);
+    Dims strides = order.empty() ? row_major_strides(shape) : ordered_strides(shape, order);
+    return Array::promised(std::move(shape), strides, dtype);
+}
+
+// ---- now or later
+
+// Results up to this size are computed at once where their operands are ready.
+constexpr int64_t kInline = 4096;
+
+bool pending(const Array& x) { return x.storage->writer() != nullptr; }
+
+bool defers(int64_t size, std::span<const Argument> args) {
+    if (deferral() == Deferral::Off) return false;
+    if (deferral() == Deferral::Always || size > kInline) return true;
+    return std::any_of(args.begin(), args.end(), [](const Argument& arg) { return arg.array && pending(*arg.array); });
+}
+
+void record(Op op, DType compute, std::span<const cpu::Operand> operands, const Array& out) {
+    Entry entry;
+    entry.op = op;
+    entry.compute = compute;
+    entry.arity = static_cast<uint8_t>(operands.size());
+    for (size_t k = 0; k < operands.size(); ++k) {
+        entry.constant[k] = !operands[k].array;
+        if (operands[k].array) {
+            entry.inputs[k] = *operands[k].array;
+        } else {
+            std::memcpy(entry.constants[k].bytes, operands[k].scalar, 16);
+        }
+    }
+    entry.output = out;
+    Tape::current().record(std::move(entry));
+}
+
+void record_copy(const Array& dst, const Array& src) {
+    Entry entry;
+    entry.copies = true;
+    entry.inputs[0] = src;
+    entry.output = dst;
+    Tape::current().record(std::move(entry));
 }
 
 void check_integer_pow(const Argument& exponent, DType dtype) {
@@ -162,11 +211,34 @@ Array apply(Op op, std::span<const Argument> args, bool strict) {
         shape = first ? broadcast_shapes(shape, arg.array->shape, function) : arg.array->shape;
         first = first ? first : arg.array;
     }
-    Array out = allocate_result(std::move(shape), p.result, args);
+    bool later = defers(product(shape), args);
+    Array out = allocate_result(std::move(shape), p.result, args, later);
     cpu::Operand operands[3];
     bind(p.op, p.compute, p.dtype, args, operands);
-    cpu::elementwise(p.op, p.compute, {operands, args.size()}, out);
+    if (later) {
+        record(p.op, p.compute, {operands, args.size()}, out);
+    } else {
+        cpu::elementwise(p.op, p.compute, {operands, args.size()}, out);
+    }
     return out;
+}
+
+Array convert(const Array& x, DType to) {
+    Argument arg{&x, nullptr};
+    if (!defers(x.size(), {&arg, 1})) return x.dtype == to ? copy(x) : cast(x, to);
+    Array out = Array::promised(x.shape, row_major_strides(x.shape), to);
+    record_copy(out, x);
+    return out;
+}
+
+void assign(const Array& dst, const Array& src, const char* function) {
+    Array source = broadcast_to(src, dst.shape, function);
+    Argument args[2] = {{&dst, nullptr}, {&source, nullptr}};
+    bool later = defers(dst.size(), args) && !dst.storage->shared() && !src.storage->shared();
+    later ? prepare_recorded_write(dst, function) : prepare_write(dst, function);
+    if (same_view(dst, source)) return;
+    if (may_overlap(dst, source)) source = convert(source, source.dtype);
+    later ? record_copy(dst, source) : cpu::transfer(dst, source);
 }
 
 void apply_inplace(Op op, const Array& target, const Argument& other, bool strict, const char* symbol) {
@@ -181,11 +253,12 @@ void apply_inplace(Op op, const Array& target, const Argument& other, bool stric
         source = broadcast_to(*other.array, target.shape, symbol);
         args[1].array = &source;
     }
-    prepare_write(target, symbol);
-    if (other.array && may_overlap(target, source) && !same_view(target, source)) source = copy(source);
+    bool later = defers(target.size(), args) && !target.storage->shared();
+    later ? prepare_recorded_write(target, symbol) : prepare_write(target, symbol);
+    if (other.array && may_overlap(target, source) && !same_view(target, source)) source = convert(source, source.dtype);
     cpu::Operand operands[2];
     bind(p.op, p.compute, p.dtype, args, operands);
-    cpu::elementwise(p.op, p.compute, operands, target);
+    later ? record(p.op, p.compute, operands, target) : cpu::elementwise(p.op, p.compute, operands, target);
 }
 
 Array apply(Op op, const Array& x) {

@@ -26,6 +26,9 @@ Array apply(Op op, std::span<const Argument> args, bool strict);
 // target = op(target, other) in place; `symbol` is the operator, for messages.
 void apply_inplace(Op op, const Array& target, const Argument& other, bool strict, const char* symbol);
 
+// A new array of x's elements converted to a dtype; recorded where that pays.
+Array convert(const Array& x, DType to);
+
 // For C++ callers.
 Array apply(Op op, const Array& x);
 Array apply(Op op, const Array& x, const Array& y);

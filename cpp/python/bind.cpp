@@ -85,6 +85,12 @@ void set_python_error() {
 }
 
 Array& to_array(PyObject* o, const char* function, const char* parameter) {
+    Array& x = to_view(o, function, parameter);
+    x.storage->settle();
+    return x;
+}
+
+Array& to_view(PyObject* o, const char* function, const char* parameter) {
     if (is_array(o)) return array_of(o);
     raise(ErrorKind::Type, "%s: %s must be an ascend_array_api array, got %s; convert it with asarray", function,
           parameter, type_of(o));
@@ -284,7 +290,7 @@ std::vector<Array> to_arrays(PyObject* o, const char* function, const char* para
     }
     std::vector<Array> arrays;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) {
-        arrays.push_back(to_array(PySequence_Fast_GET_ITEM(o, i), function, parameter));
+        arrays.push_back(to_view(PySequence_Fast_GET_ITEM(o, i), function, parameter));
     }
     return arrays;
 }

@@ -62,8 +62,11 @@ private:
 bool is_array(PyObject* o);
 // o must be an array.
 Array& array_of(PyObject* o);
-// Throws Error(Type) naming function and parameter if o is not an array.
+// Throws Error(Type) naming function and parameter if o is not an array. Its bytes are there:
+// recorded work that writes them has run.
 Array& to_array(PyObject* o, const char* function, const char* parameter);
+// The same for functions that look at shape, dtype and strides only, or record their work.
+Array& to_view(PyObject* o, const char* function, const char* parameter);
 // A new Python object that owns the array.
 PyObject* wrap(Array&& x);
 // A tuple of new Python objects.

@@ -43,7 +43,7 @@ Array filled(Dims shape, DType dtype, const Scalar& value, const char* function)
     Array out = Array::empty(std::move(shape), dtype);
     Array source = from_scalar(value, dtype, function);
     Unlocked unlocked(out.size());
-    assign(out, source, function);
+    cpu::transfer(out, broadcast_to(source, out.shape, function));
     return out;
 }
 

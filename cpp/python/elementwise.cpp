@@ -54,7 +54,7 @@ constexpr const char* kParameters[] = {"x1", "x2", "x3"};
 
 template <Op op>
 PyObject* unary(PyObject* const* args) {
-    Argument argument{&to_array(args[0], info(op).name, "x"), nullptr};
+    Argument argument{&to_view(args[0], info(op).name, "x"), nullptr};
     return run(op, {&argument, 1});
 }
 
@@ -73,13 +73,13 @@ PyObject* several(PyObject* const* args) {
 }
 
 PyObject* where(PyObject* const* args) {
-    to_array(args[0], "where", "condition");
+    to_view(args[0], "where", "condition");
     return run_objects(Op::Where, args, 3);
 }
 
 // clip(x, min, max) with either bound missing; the result has the dtype of x.
 PyObject* clip(PyObject* const* args) {
-    const Array& x = to_array(args[0], "clip", "x");
+    const Array& x = to_view(args[0], "clip", "x");
     require("clip", Category::Real, x.dtype);
     Scalar rooms[2];
     Argument bounds[2];
@@ -92,7 +92,7 @@ PyObject* clip(PyObject* const* args) {
         common_dtype("clip", pair, mode);
     }
     bool has_min = args[1] != Py_None, has_max = args[2] != Py_None;
-    if (!has_min && !has_max) return wrap(copy(x));
+    if (!has_min && !has_max) return wrap(convert(x, x.dtype));
     if (!has_max || !has_min) {
         Argument pair[2] = {{&x, nullptr}, has_min ? bounds[0] : bounds[1]};
         return run(has_min ? Op::Maximum : Op::Minimum, pair);
@@ -102,13 +102,13 @@ PyObject* clip(PyObject* const* args) {
 }
 
 PyObject* real(PyObject* const* args) {
-    const Array& x = to_array(args[0], "real", "x");
+    const Array& x = to_view(args[0], "real", "x");
     require("real", Category::Numeric, x.dtype);
     return is_complex(x.dtype) ? wrap(real_view(x)) : Py_NewRef(args[0]);
 }
 
 PyObject* imag(PyObject* const* args) {
-    const Array& x = to_array(args[0], "imag", "x");
+    const Array& x = to_view(args[0], "imag", "x");
     require("imag", Category::Numeric, x.dtype);
     if (is_complex(x.dtype)) return wrap(imag_view(x));
     if (strict()) {

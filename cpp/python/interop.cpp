@@ -366,9 +366,7 @@ PyObject* asarray_of_array(PyObject* o, std::optional<DType> wanted, PyObject* c
     if (wanted && *wanted != x.dtype) {
         if (copy_mode == Py_False) needs_copy("the dtype changes");
         check_cast(x.dtype, *wanted, "asarray");
-        Unlocked unlocked(x.size());
-        Array converted = cast(x, *wanted);
-        return wrap(std::move(converted));
+        return wrap(convert(x, *wanted));
     }
     return copy_mode == Py_True ? wrap(deferred_copy(x)) : Py_NewRef(o);
 }
@@ -433,18 +431,13 @@ PyObject* asarray(PyObject* const* args) {
 }
 
 PyObject* astype(PyObject* const* args) {
-    const Array& x = to_array(args[0], "astype", "x");
+    const Array& x = to_view(args[0], "astype", "x");
     DType to = to_dtype(args[1], "astype");
     bool copies = to_bool(args[2], "astype", "copy");
     check_device(args[3], "astype");
     if (to == x.dtype) return copies ? wrap(deferred_copy(x)) : Py_NewRef(args[0]);
     check_cast(x.dtype, to, "astype");
-    Array out;
-    {
-        Unlocked unlocked(x.size());
-        out = cast(x, to);
-    }
-    return wrap(std::move(out));
+    return wrap(convert(x, to));
 }
 
 // ---- export by the buffer protocol

@@ -32,21 +32,32 @@ Array operand(const Array& x, DType d) {
 
 Dims leading(const Dims& shape, int dropped) { return Dims(shape.data(), shape.size() - dropped); }
 
-// Where each matrix of x starts when its leading axes are broadcast to `batch`; empty where all
-// start at 0.
-std::vector<int64_t> offsets(const Array& x, const Dims& batch, int core_axes) {
+// Where each matrix or vector of a stack starts.
+struct Offsets {
+    std::vector<int64_t> list;  // empty where `step` says it all
+    int64_t step = 0;
+    cpu::Starts starts() const { return {list.empty() ? nullptr : list.data(), step}; }
+};
+
+// The leading axes of x (all but `core_axes`) broadcast to `batch`.
+Offsets offsets(const Array& x, const Dims& batch, int core_axes) {
     const int lead = x.ndim() - core_axes, missing = batch.size() - lead;
     Dims strides(batch.size(), 0);
-    bool moves = false;
-    for (int i = 0; i < lead; ++i) {
-        strides[missing + i] = x.shape[i] == 1 ? 0 : x.strides[i];
-        moves |= strides[missing + i] != 0;
+    for (int i = 0; i < lead; ++i) strides[missing + i] = x.shape[i] == 1 ? 0 : x.strides[i];
+    Offsets result;
+    bool regular = true;
+    int64_t inner = 1;  // matrices of the axes seen so far
+    for (int axis = batch.size() - 1; axis >= 0; --axis) {
+        if (batch[axis] == 1) continue;
+        if (inner == 1) result.step = strides[axis];
+        regular &= strides[axis] == result.step * inner;
+        inner *= batch[axis];
     }
-    if (!moves) return {};
-    std::vector<int64_t> starts(static_cast<size_t>(product(batch)));
+    if (regular) return result;
+    result.list.resize(static_cast<size_t>(product(batch)));
     Dims at(batch.size(), 0);
     int64_t here = 0;
-    for (int64_t& start : starts) {
+    for (int64_t& start : result.list) {
         start = here;
         for (int axis = batch.size() - 1; axis >= 0; --axis) {
             here += strides[axis];
@@ -55,10 +66,8 @@ std::vector<int64_t> offsets(const Array& x, const Dims& batch, int core_axes) {
             at[axis] = 0;
         }
     }
-    return starts;
+    return result;
 }
-
-const int64_t* data_or_null(const std::vector<int64_t>& v) { return v.empty() ? nullptr : v.data(); }
 
 // The common leading axes of two stacks; `dropped` axes at the end of each are no part of them.
 Dims common_batch(const char* function, const Array& a, const Array& b, int dropped) {
@@ -66,7 +75,8 @@ Dims common_batch(const char* function, const Array& a, const Array& b, int drop
     for (int i = 1; i <= std::min(x.size(), y.size()); ++i) {
         const int64_t m = x[x.size() - i], n = y[y.size() - i];
         if (m != n && m != 1 && n != 1)
-            raise(ErrorKind::Value, "%s: the leading dimensions of shapes %s and %s cannot be broadcast together",
+            raise(ErrorKind::Value,
+                  "%s: the leading dimensions of shapes %s and %s cannot be broadcast together",
                   function, to_string(a.shape).c_str(), to_string(b.shape).c_str());
     }
     return broadcast_shapes(x, y, function);
@@ -105,7 +115,7 @@ Array stack_product(const Array& a, const Array& b, const char* function) {
     Array out = Array::empty(shape, a.dtype);
     if (out.size() == 0) return out;
     cpu::Product p{a.dtype, m, n, k, matrix_of(a), matrix_of(b), out.data()};
-    std::vector<int64_t> a_offsets, b_offsets;
+    Offsets a_offsets, b_offsets;
     if (const std::optional<Array> tall = merged_rows(a, b); tall && k > 0) {
         p.m = tall->shape[0];
         p.a = matrix_of(*tall);
@@ -113,8 +123,8 @@ Array stack_product(const Array& a, const Array& b, const char* function) {
         p.batch = product(batch);
         a_offsets = offsets(a, batch, 2);
         b_offsets = offsets(b, batch, 2);
-        p.a_offsets = data_or_null(a_offsets);
-        p.b_offsets = data_or_null(b_offsets);
+        p.a_starts = a_offsets.starts();
+        p.b_starts = b_offsets.starts();
     }
     const Unlocked unlocked(work_of(out.size(), k, 1));
     cpu::multiply(p, workers::parallel());
@@ -130,7 +140,8 @@ int vector_axis(int64_t axis, const Array& x1, const Array& x2) {
     const int least = std::min(x1.ndim(), x2.ndim());
     if (x1.ndim() == x2.ndim() && axis >= 0 && axis < least) return static_cast<int>(axis) - least;
     if (axis >= 0 || axis < -least)
-        raise(ErrorKind::Axis, "vecdot: axis %lld is out of bounds; arrays of %d and %d dimensions take %s",
+        raise(ErrorKind::Axis,
+              "vecdot: axis %lld is out of bounds; arrays of %d and %d dimensions take %s",
               static_cast<long long>(axis), x1.ndim(), x2.ndim(),
               least == 0 ? "none" : ("-" + std::to_string(least) + " to -1").c_str());
     return static_cast<int>(axis);
@@ -153,12 +164,13 @@ PyObject* vecdot(PyObject* const* args) {
     const Array a = axis_last(operand(x1, d), axis), b = axis_last(operand(x2, d), axis);
     const int64_t k = a.shape.back();
     if (b.shape.back() != k)
-        raise(ErrorKind::Value, "vecdot: the vectors must have one size, got shapes %s and %s along axis %d",
+        raise(ErrorKind::Value,
+              "vecdot: the vectors must have one size, got shapes %s and %s along axis %d",
               to_string(x1.shape).c_str(), to_string(x2.shape).c_str(), axis);
     const Dims batch = common_batch("vecdot", a, b, 1);
     checked_size(batch, a.dtype, "vecdot");
     Array out = Array::empty(batch, a.dtype);
-    const std::vector<int64_t> a_offsets = offsets(a, batch, 1), b_offsets = offsets(b, batch, 1);
+    const Offsets a_offsets = offsets(a, batch, 1), b_offsets = offsets(b, batch, 1);
     const cpu::DotProduct p{a.dtype,
                             k,
                             a.data(),
@@ -168,8 +180,8 @@ PyObject* vecdot(PyObject* const* args) {
                             out.data(),
                             true,
                             out.size(),
-                            data_or_null(a_offsets),
-                            data_or_null(b_offsets)};
+                            a_offsets.starts(),
+                            b_offsets.starts()};
     if (out.size() > 0) {
         const Unlocked unlocked(work_of(out.size(), k, 1));
         cpu::dot(p, workers::parallel());
@@ -206,14 +218,17 @@ Array floating(const Array& x, const char* function) {
     if (has_lapack(x.dtype)) return x;
     if (!is_float(x.dtype) && !strict()) return cast(x, DType::Float64);
     require(function, Category::Floating, x.dtype);
-    raise(ErrorKind::Type, "%s: %s is not supported; accepted are float32, float64, complex64 and complex128 "
-          "(convert with astype)", function, name(x.dtype));
+    raise(ErrorKind::Type,
+          "%s: %s is not supported; accepted are float32, float64, complex64 and complex128 "
+          "(convert with astype)",
+          function, name(x.dtype));
 }
 
 Stack to_stack(const Array& given, const char* function) {
     const Array x = floating(given, function);
     if (x.ndim() < 2)
-        raise(ErrorKind::Value, "%s: expected a matrix or a stack of matrices (at least 2 dimensions), got shape %s",
+        raise(ErrorKind::Value,
+              "%s: expected a matrix or a stack of matrices (at least 2 dimensions), got shape %s",
               function, to_string(x.shape).c_str());
     return {function, contiguous(x), leading(x.shape, 2), x.shape[x.ndim() - 2], x.shape.back()};
 }
@@ -221,8 +236,9 @@ Stack to_stack(const Array& given, const char* function) {
 Stack to_square(const Array& x, const char* function) {
     Stack s = to_stack(x, function);
     if (s.m != s.n)
-        raise(ErrorKind::Value, "%s: the last two dimensions must be equal (square matrices), got shape %s",
-              function, to_string(x.shape).c_str());
+        raise(ErrorKind::Value,
+              "%s: the last two dimensions must be equal (square matrices), got shape %s", function,
+              to_string(x.shape).c_str());
     return s;
 }
 
@@ -232,11 +248,16 @@ Stack square_argument(PyObject* const* args, const char* function) {
 
 const char* reason(cpu::Failure failure) {
     switch (failure) {
-        case cpu::Failure::Singular: return "is singular";
-        case cpu::Failure::NotPositiveDefinite: return "is not positive definite";
-        case cpu::Failure::NoConvergence: return "does not lead to convergence";
-        case cpu::Failure::NotFinite: return "contains NaN or infinity";
-        default: return "is too large for LAPACK";
+        case cpu::Failure::Singular:
+            return "is singular";
+        case cpu::Failure::NotPositiveDefinite:
+            return "is not positive definite";
+        case cpu::Failure::NoConvergence:
+            return "does not lead to convergence";
+        case cpu::Failure::NotFinite:
+            return "contains NaN or infinity";
+        default:
+            return "is too large for LAPACK";
     }
 }
 
@@ -274,7 +295,9 @@ PyObject* cholesky(PyObject* const* args) {
     const Stack s = square_argument(args, "cholesky");
     const bool upper = to_bool(args[1], "cholesky", "upper");
     Array out = s.result({s.n, s.n});
-    run(s, [&](const cpu::Parallel& par) { return cpu::cholesky(s.square(), out.data(), upper, par); });
+    run(s, [&](const cpu::Parallel& par) {
+        return cpu::cholesky(s.square(), out.data(), upper, par);
+    });
     return wrap(std::move(out));
 }
 
@@ -313,7 +336,8 @@ PyObject* eigh(PyObject* const* args) {
 PyObject* eigvalsh(PyObject* const* args) {
     const Stack s = square_argument(args, "eigvalsh");
     Array out = s.result({s.n}, real_part(s.x.dtype));
-    run(s, [&](const cpu::Parallel& par) { return cpu::eigh(s.square(), out.data(), nullptr, par); });
+    run(s,
+        [&](const cpu::Parallel& par) { return cpu::eigh(s.square(), out.data(), nullptr, par); });
     return wrap(std::move(out));
 }
 
@@ -330,13 +354,15 @@ PyObject* eig(PyObject* const* args) {
 PyObject* eigvals(PyObject* const* args) {
     const Stack s = square_argument(args, "eigvals");
     Array out = s.result({s.n}, complex_of(s.x.dtype));
-    run(s, [&](const cpu::Parallel& par) { return cpu::eig(s.square(), out.data(), nullptr, par); });
+    run(s,
+        [&](const cpu::Parallel& par) { return cpu::eig(s.square(), out.data(), nullptr, par); });
     return wrap(std::move(out));
 }
 
 bool complete_mode(PyObject* o) {
     if (!PyUnicode_Check(o))
-        raise(ErrorKind::Type, "qr: mode must be 'reduced' or 'complete', got %s", Py_TYPE(o)->tp_name);
+        raise(ErrorKind::Type, "qr: mode must be 'reduced' or 'complete', got %s",
+              Py_TYPE(o)->tp_name);
     if (PyUnicode_CompareWithASCIIString(o, "complete") == 0) return true;
     if (PyUnicode_CompareWithASCIIString(o, "reduced") == 0) return false;
     const Object shown = Object::steal(PyObject_ASCII(o));
@@ -394,9 +420,11 @@ PyObject* solve(PyObject* const* args) {
     // Only a right-hand side of exactly one axis is a vector.
     const int core_axes = b.ndim() == 1 ? 1 : 2;
     if (b.ndim() == 0 || b.shape[b.ndim() - core_axes] != s.n)
-        raise(ErrorKind::Value, "solve: x2 must have shape (%lld,) or (..., %lld, K) for x1 of shape %s, got shape %s",
-              static_cast<long long>(s.n), static_cast<long long>(s.n), to_string(x1.shape).c_str(),
-              to_string(x2.shape).c_str());
+        raise(
+            ErrorKind::Value,
+            "solve: x2 must have shape (%lld,) or (..., %lld, K) for x1 of shape %s, got shape %s",
+            static_cast<long long>(s.n), static_cast<long long>(s.n), to_string(x1.shape).c_str(),
+            to_string(x2.shape).c_str());
     const Dims batch = core_axes == 1 ? s.batch : common_batch("solve", s.x, b, 2);
     const bool shared = s.count() == 1;
     if (!shared) s.x = spread(s.x, batch, 2);
@@ -416,14 +444,16 @@ PyObject* solve(PyObject* const* args) {
 Array matmul(const Array& x1, const Array& x2) {
     const DType d = product_dtype("matmul", x1.dtype, x2.dtype);
     if (x1.ndim() == 0 || x2.ndim() == 0)
-        raise(ErrorKind::Value, "matmul: both arrays need at least one dimension, got shapes %s and %s",
+        raise(ErrorKind::Value,
+              "matmul: both arrays need at least one dimension, got shapes %s and %s",
               to_string(x1.shape).c_str(), to_string(x2.shape).c_str());
     const bool row = x1.ndim() == 1, column = x2.ndim() == 1;
     Array a = operand(x1, d), b = operand(x2, d);
     if (row) a = expand_dims(a, 0);
     if (column) b = expand_dims(b, 1);
     if (a.shape.back() != b.shape[b.ndim() - 2])
-        raise(ErrorKind::Value, "matmul: the inner dimensions differ (%lld and %lld) for shapes %s and %s",
+        raise(ErrorKind::Value,
+              "matmul: the inner dimensions differ (%lld and %lld) for shapes %s and %s",
               static_cast<long long>(a.shape.back()), static_cast<long long>(b.shape[b.ndim() - 2]),
               to_string(x1.shape).c_str(), to_string(x2.shape).c_str());
     Array out = stack_product(a, b, "matmul");

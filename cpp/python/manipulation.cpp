@@ -23,7 +23,7 @@ Array new_array(const Dims& shape, DType dtype, const char* function) {
 }
 
 PyObject* broadcast_to_shape(PyObject* const* args) {
-    const Array& x = to_array(args[0], "broadcast_to", "x");
+    const Array& x = to_view(args[0], "broadcast_to", "x");
     Dims shape = to_dims(args[1], "broadcast_to", "shape");
     if (shape.size() > kMaxRank || std::any_of(shape.begin(), shape.end(), [](int64_t n) { return n < 0; }) ||
         checked_product(shape) < 0) {
@@ -91,7 +91,7 @@ PyObject* stack(PyObject* const* args) {
 }
 
 PyObject* expand(PyObject* const* args) {
-    Array x = to_array(args[0], "expand_dims", "x");
+    Array x = to_view(args[0], "expand_dims", "x");
     Dims raw = to_dims(args[1], "expand_dims", "axis");
     int ndim = x.ndim() + raw.size();
     Dims axes = normalize_axes(raw, ndim, "expand_dims");
@@ -104,7 +104,7 @@ PyObject* expand(PyObject* const* args) {
 }
 
 PyObject* squeeze_axes(PyObject* const* args) {
-    Array x = to_array(args[0], "squeeze", "x");
+    Array x = to_view(args[0], "squeeze", "x");
     Dims axes = normalize_axes(to_dims(args[1], "squeeze", "axis"), x.ndim(), "squeeze");
     std::sort(axes.begin(), axes.end(), std::greater<>());
     for (int64_t axis : axes) {
@@ -124,12 +124,12 @@ Dims all_axes(int ndim) {
 }
 
 PyObject* flip_axes(PyObject* const* args) {
-    const Array& x = to_array(args[0], "flip", "x");
+    const Array& x = to_view(args[0], "flip", "x");
     return wrap(flip(x, to_axes(args[1], x.ndim(), "flip").value_or(all_axes(x.ndim()))));
 }
 
 PyObject* permute_dims(PyObject* const* args) {
-    const Array& x = to_array(args[0], "permute_dims", "x");
+    const Array& x = to_view(args[0], "permute_dims", "x");
     Dims axes = to_dims(args[1], "permute_dims", "axes");
     if (axes.size() != x.ndim()) {
         raise(ErrorKind::Value, "permute_dims: axes %s must name each of the %d dimensions once", to_string(axes).c_str(), x.ndim());
@@ -138,7 +138,7 @@ PyObject* permute_dims(PyObject* const* args) {
 }
 
 PyObject* reshape_to(PyObject* const* args) {
-    const Array& x = to_array(args[0], "reshape", "x");
+    const Array& x = to_view(args[0], "reshape", "x");
     Dims raw = to_dims(args[1], "reshape", "shape");
     if (raw.size() > kMaxRank) {
         raise(ErrorKind::Value, "reshape: %d dimensions, at most %d are supported", raw.size(), kMaxRank);
@@ -151,12 +151,7 @@ PyObject* reshape_to(PyObject* const* args) {
         raise(ErrorKind::Value, "reshape: copy=False is not possible: strides of shape %s cannot express shape %s",
               to_string(x.shape).c_str(), to_string(shape).c_str());
     }
-    Array copied;
-    {
-        Unlocked unlocked(x.size());
-        copied = copy(x);
-    }
-    return wrap(*reshape_view(copied, shape));
+    return wrap(*reshape_view(convert(x, x.dtype), shape));
 }
 
 // ---- repeat, roll, tile
@@ -229,7 +224,7 @@ void roll_into(const Array& out, const Array& x, const Dims& shifts, int axis) {
 }
 
 PyObject* roll(PyObject* const* args) {
-    const Array& original = to_array(args[0], "roll", "x");
+    const Array& original = to_view(args[0], "roll", "x");
     bool flat = args[2] == Py_None;
     Array x = flat ? reshape(original, {original.size()}) : original;
     Dims amounts = to_dims(args[1], "roll", "shift");
@@ -255,7 +250,7 @@ PyObject* roll(PyObject* const* args) {
 }
 
 PyObject* tile(PyObject* const* args) {
-    Array x = to_array(args[0], "tile", "x");
+    Array x = to_view(args[0], "tile", "x");
     Dims times = to_dims(args[1], "tile", "repetitions");
     while (x.ndim() < times.size()) x = expand_dims(x, 0);
     while (times.size() < x.ndim()) times.insert(0, 1);
@@ -276,7 +271,7 @@ PyObject* tile(PyObject* const* args) {
 }
 
 PyObject* diagonal_of(PyObject* const* args) {
-    const Array& x = to_array(args[0], "diagonal", "x");
+    const Array& x = to_view(args[0], "diagonal", "x");
     if (x.ndim() < 2) {
         raise(ErrorKind::Value, "diagonal: x must have at least 2 dimensions, got shape %s", to_string(x.shape).c_str());
     }

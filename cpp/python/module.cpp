@@ -2,9 +2,12 @@
 #include <nanobind/nanobind.h>
 
 #include "core/view.h"
+#include "graph/tape.h"
 #include "python/bind.h"
 #include "python/interop.h"
 #include "python/state.h"
+#include "runtime/pool.h"
+#include "runtime/workers.h"
 
 namespace nb = nanobind;
 
@@ -207,6 +210,16 @@ NB_MODULE(_core, m) {
                                            "one state for the process");
         throw nb::python_error();
     }
+    // Handlers of fork run last installed first: tapes finish while pool and workers still serve.
+    asc::pool::stats();
+    asc::workers::install_fork_handlers();
+    asc::Tape::install();
+    asc::set_wait_hooks({
+        []() -> void* { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
+        [](void* state) {
+            if (state) PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+        },
+    });
     // Arrays may outlive the module, in capsules and exported buffers.
     nb::set_leak_warnings(false);
     load_numpy();

@@ -1,5 +1,6 @@
 // Modes, memory statistics, threads, and the objects that Python registers with the core.
 #include "backend/cpu/isa.h"
+#include "graph/tape.h"
 #include "python/bind.h"
 #include "python/state.h"
 #include "runtime/pool.h"
@@ -47,6 +48,20 @@ PyObject* free_cached(PyObject* const*) {
     return Py_NewRef(Py_None);
 }
 
+// Runs recorded work: of the given arrays, or all that any thread has recorded.
+PyObject* evaluate(PyObject* const* args) {
+    for (const Array& x : to_arrays(args[0], "evaluate", "arrays")) x.storage->settle();
+    return Py_NewRef(Py_None);
+}
+PyObject* synchronize(PyObject* const*) {
+    Pending::finish_all();
+    return Py_NewRef(Py_None);
+}
+PyObject* tape_counters(PyObject* const*) {
+    Tape::Counters c = Tape::counters();
+    return Py_BuildValue("{s:L,s:L,s:L,s:L}", "recorded", c.entries, "dead", c.dead, "groups", c.groups, "programs", c.programs);
+}
+
 PyObject* set_num_threads(PyObject* const* args) {
     int64_t n = to_int(args[0], "set_num_threads", "n");
     workers::set_count(static_cast<int>(n < 1 ? 0 : n > 1024 ? 1024 : n));
@@ -70,6 +85,9 @@ PyMethodDef runtime_methods[] = {
     method<register_dtypes, 1>("register_dtypes"),
     method<pool_stats, 0>("pool_stats"),
     method<free_cached, 0>("free_cached"),
+    method<evaluate, 1>("evaluate"),
+    method<synchronize, 0>("synchronize"),
+    method<tape_counters, 0>("tape_counters"),
     method<set_num_threads, 1>("set_num_threads"),
     method<num_threads, 0>("num_threads"),
     method<isa, 0>("isa"),

@@ -22,7 +22,8 @@ void require_order(const char* function, DType dtype) {
 
 using SortArrays = void (*)(const Array& x, int axis, bool descending, const Array& out);
 
-PyObject* sorted(PyObject* const* args, const char* function, SortArrays sort, std::optional<DType> result_dtype) {
+PyObject* sorted(PyObject* const* args, const char* function, SortArrays sort,
+                 std::optional<DType> result_dtype) {
     const Array& x = to_array(args[0], function, "x");
     require_order(function, x.dtype);
     const int axis = normalize_axis(to_int(args[1], function, "axis"), x.ndim(), function);
@@ -37,7 +38,9 @@ PyObject* sorted(PyObject* const* args, const char* function, SortArrays sort, s
 }
 
 PyObject* sort(PyObject* const* args) { return sorted(args, "sort", cpu::sort, std::nullopt); }
-PyObject* argsort(PyObject* const* args) { return sorted(args, "argsort", cpu::argsort, kIndexType); }
+PyObject* argsort(PyObject* const* args) {
+    return sorted(args, "argsort", cpu::argsort, kIndexType);
+}
 
 // An argument as an array of `dtype`; a scalar has no axes.
 Array materialize(const Argument& arg, DType dtype, const char* function) {
@@ -45,7 +48,8 @@ Array materialize(const Argument& arg, DType dtype, const char* function) {
     Array result = Array::empty({}, dtype);
     alignas(16) std::byte value[16];
     store(value, dtype, *arg.scalar, function);
-    std::memcpy(is_bool(dtype) ? result.bits() : result.data(), value, static_cast<size_t>(is_bool(dtype) ? 1 : itemsize(dtype)));
+    std::memcpy(is_bool(dtype) ? result.bits() : result.data(), value,
+                static_cast<size_t>(is_bool(dtype) ? 1 : itemsize(dtype)));
     return result;
 }
 
@@ -63,7 +67,8 @@ bool is_right(PyObject* side) {
 // x1[sorter]
 Array reorder(const Array& x1, const Array& sorter) {
     if (!is_integer(sorter.dtype)) {
-        raise(ErrorKind::Type, "searchsorted: sorter must have an integer dtype, got %s", name(sorter.dtype));
+        raise(ErrorKind::Type, "searchsorted: sorter must have an integer dtype, got %s",
+              name(sorter.dtype));
     }
     if (!(sorter.shape == x1.shape)) {
         raise(ErrorKind::Value, "searchsorted: sorter must have the shape of x1, %s, got %s",
@@ -77,7 +82,8 @@ Array reorder(const Array& x1, const Array& sorter) {
     selection.offsets.resize(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) {
         if (at[i] < 0 || at[i] >= n) {
-            raise(ErrorKind::Index, "searchsorted: sorter holds %lld, out of bounds for a vector of %lld elements",
+            raise(ErrorKind::Index,
+                  "searchsorted: sorter holds %lld, out of bounds for a vector of %lld elements",
                   static_cast<long long>(at[i]), static_cast<long long>(n));
         }
         selection.offsets[static_cast<size_t>(i)] = at[i] * x1.strides[0];
@@ -90,13 +96,16 @@ Array reorder(const Array& x1, const Array& sorter) {
 PyObject* searchsorted(PyObject* const* args) {
     constexpr const char* kName = "searchsorted";
     Scalar room;
-    const Argument pair[2] = {{&to_array(args[0], kName, "x1"), nullptr}, to_argument(args[1], room, kName, "x2")};
+    const Argument pair[2] = {{&to_array(args[0], kName, "x1"), nullptr},
+                              to_argument(args[1], room, kName, "x2")};
     const Array& x1 = *pair[0].array;
-    const bool plain = pair[1].array && pair[1].array->dtype == x1.dtype && accepts(Category::Real, x1.dtype);
+    const bool plain =
+        pair[1].array && pair[1].array->dtype == x1.dtype && accepts(Category::Real, x1.dtype);
     const DType dtype = plain ? x1.dtype : common_dtype(kName, pair, strict());
     require_order(kName, dtype);
     if (x1.ndim() != 1) {
-        raise(ErrorKind::Value, "searchsorted: x1 must have one dimension, got shape %s", to_string(x1.shape).c_str());
+        raise(ErrorKind::Value, "searchsorted: x1 must have one dimension, got shape %s",
+              to_string(x1.shape).c_str());
     }
     const bool right = is_right(args[2]);
     const Array* sorter = args[3] == Py_None ? nullptr : &to_array(args[3], kName, "sorter");
@@ -133,8 +142,10 @@ PyObject* unique(PyObject* const* args) {
 
 PyObject* isin(PyObject* const* args) {
     Scalar rooms[2];
-    const Argument pair[2] = {to_argument(args[0], rooms[0], "isin", "x1"), to_argument(args[1], rooms[1], "isin", "x2")};
-    const bool plain = pair[0].array && pair[1].array && pair[0].array->dtype == pair[1].array->dtype;
+    const Argument pair[2] = {to_argument(args[0], rooms[0], "isin", "x1"),
+                              to_argument(args[1], rooms[1], "isin", "x2")};
+    const bool plain =
+        pair[0].array && pair[1].array && pair[0].array->dtype == pair[1].array->dtype;
     const DType dtype = plain ? pair[0].array->dtype : common_dtype("isin", pair, strict());
     const bool invert = to_bool(args[2], "isin", "invert");
     const Array x1 = materialize(pair[0], dtype, "isin"), x2 = materialize(pair[1], dtype, "isin");
@@ -153,7 +164,8 @@ PyObject* arg_extreme(PyObject* const* args, const char* function, bool largest)
     const Array& x = to_array(args[0], function, "x");
     if (!(is_bool(x.dtype) && !strict())) require(function, Category::Real, x.dtype);
     const bool flat = args[1] == Py_None;
-    const int axis = flat ? 0 : normalize_axis(to_int(args[1], function, "axis"), x.ndim(), function);
+    const int axis =
+        flat ? 0 : normalize_axis(to_int(args[1], function, "axis"), x.ndim(), function);
     const bool keepdims = to_bool(args[2], function, "keepdims");
     Dims shape = flat ? Dims(keepdims ? x.ndim() : 0, 1) : x.shape;
     if (!flat && keepdims) shape[axis] = 1;
@@ -176,7 +188,8 @@ PyObject* argmin(PyObject* const* args) { return arg_extreme(args, "argmin", fal
 PyObject* nonzero(PyObject* const* args) {
     const Array& x = to_array(args[0], "nonzero", "x");
     if (x.ndim() == 0) {
-        raise(ErrorKind::Value, "nonzero: a 0-dimensional array has no axes to index; reshape it to (1,)");
+        raise(ErrorKind::Value,
+              "nonzero: a 0-dimensional array has no axes to index; reshape it to (1,)");
     }
     std::vector<Array> found;
     {

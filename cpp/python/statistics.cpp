@@ -30,7 +30,8 @@ DType sum_dtype(const char* function, DType from, PyObject* dtype) {
     const std::optional<DType> asked = to_optional_dtype(dtype, function);
     if (!asked) return sum_dtype(from);
     if (is_bool(*asked) || (is_complex(from) && !is_complex(*asked))) {
-        raise(ErrorKind::Type, "%s: elements of dtype %s cannot be accumulated as %s; accepted: %s dtypes", function,
+        raise(ErrorKind::Type,
+              "%s: elements of dtype %s cannot be accumulated as %s; accepted: %s dtypes", function,
               name(from), name(*asked), is_complex(from) ? "complex floating-point" : "numeric");
     }
     return *asked;
@@ -42,7 +43,8 @@ Dims all_axes(int ndim) {
     return axes;
 }
 
-PyObject* reduced(const char* function, const Array& x, PyObject* axis, PyObject* keepdims, const ReduceSpec& spec) {
+PyObject* reduced(const char* function, const Array& x, PyObject* axis, PyObject* keepdims,
+                  const ReduceSpec& spec) {
     const Dims axes = axis == Py_None ? all_axes(x.ndim()) : *to_axes(axis, x.ndim(), function);
     const bool keep = keepdims != Py_False && to_bool(keepdims, function, "keepdims");
     Array result = [&] {
@@ -83,9 +85,12 @@ bool has_empty_sequence(const Array& x, const Dims& axes) {
 PyObject* extremum(PyObject* const* args, const char* function, Reduction op) {
     const Array& x = to_array(args[0], function, "x");
     require_or_relax(function, Category::Real, Category::Boolean, x.dtype);
-    const Dims axes = args[1] == Py_None ? all_axes(x.ndim()) : *to_axes(args[1], x.ndim(), function);
+    const Dims axes =
+        args[1] == Py_None ? all_axes(x.ndim()) : *to_axes(args[1], x.ndim(), function);
     if (has_empty_sequence(x, axes)) {
-        raise(ErrorKind::Value, "%s: no elements to choose from: shape %s along axes %s; accepted: at least one element",
+        raise(ErrorKind::Value,
+              "%s: no elements to choose from: shape %s along axes %s; accepted: at least one "
+              "element",
               function, to_string(x.shape).c_str(), to_string(axes).c_str());
     }
     if (is_bool(x.dtype)) op = op == Reduction::Max ? Reduction::Any : Reduction::All;
@@ -122,18 +127,23 @@ PyObject* truth(PyObject* const* args, const char* function, Reduction op, DType
 }
 PyObject* any(PyObject* const* args) { return truth(args, "any", Reduction::Any, DType::Bool); }
 PyObject* all(PyObject* const* args) { return truth(args, "all", Reduction::All, DType::Bool); }
-PyObject* count_nonzero(PyObject* const* args) { return truth(args, "count_nonzero", Reduction::Count, kIndexType); }
+PyObject* count_nonzero(PyObject* const* args) {
+    return truth(args, "count_nonzero", Reduction::Count, kIndexType);
+}
 
 // ---- cumulative_sum, cumulative_prod
 
 PyObject* cumulative(PyObject* const* args, const char* function, bool product) {
     const Array& x = to_array(args[0], function, "x");
-    if (x.ndim() == 0) raise(ErrorKind::Value, "%s: x has no axes; accepted: at least one", function);
+    if (x.ndim() == 0)
+        raise(ErrorKind::Value, "%s: x has no axes; accepted: at least one", function);
     int axis = 0;
     if (args[1] != Py_None) {
         axis = normalize_axis(to_int(args[1], function, "axis"), x.ndim(), function);
     } else if (x.ndim() > 1) {
-        raise(ErrorKind::Value, "%s: x has %d axes; accepted: an axis, which may be left out for one-dimensional arrays only",
+        raise(ErrorKind::Value,
+              "%s: x has %d axes; accepted: an axis, which may be left out for one-dimensional "
+              "arrays only",
               function, x.ndim());
     }
     const DType dtype = sum_dtype(function, x.dtype, args[2]);
@@ -144,8 +154,12 @@ PyObject* cumulative(PyObject* const* args, const char* function, bool product) 
     }();
     return wrap(std::move(result));
 }
-PyObject* cumulative_sum(PyObject* const* args) { return cumulative(args, "cumulative_sum", false); }
-PyObject* cumulative_prod(PyObject* const* args) { return cumulative(args, "cumulative_prod", true); }
+PyObject* cumulative_sum(PyObject* const* args) {
+    return cumulative(args, "cumulative_sum", false);
+}
+PyObject* cumulative_prod(PyObject* const* args) {
+    return cumulative(args, "cumulative_prod", true);
+}
 
 }  // namespace
 

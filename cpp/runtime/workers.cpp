@@ -109,8 +109,6 @@ void after_fork_child() {
 }
 
 void start_workers(Team& t, int n) {
-    static std::once_flag once;
-    std::call_once(once, [] { pthread_atfork(before_fork, after_fork_parent, after_fork_child); });
     for (; t.started < n; ++t.started) {
         try {
             std::thread(worker_loop, &t).detach();
@@ -121,6 +119,10 @@ void start_workers(Team& t, int n) {
 }
 
 }  // namespace
+
+bool in_task() { return inside_job; }
+
+void install_fork_handlers() { pthread_atfork(before_fork, after_fork_parent, after_fork_child); }
 
 int count() { return team->wanted.load(std::memory_order_relaxed); }
 

@@ -14,6 +14,10 @@ namespace asc::workers {
 int count();
 // n >= 1; takes effect with the next job.
 void set_count(int n);
+// This thread is inside a task.
+bool in_task();
+// Once, before others that fork must find running workers: parks them around fork.
+void install_fork_handlers();
 // Runs task(ctx, i) for i in [0, items) and returns when all are done. Tasks must not throw.
 void run(int64_t items, void (*task)(void* ctx, int64_t i), void* ctx);
 

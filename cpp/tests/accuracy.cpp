@@ -28,22 +28,22 @@ using Quad = long double;
 #define ASC_QUAD(name) name##l
 #endif
 
-namespace asc::cpu {
+// The instruction sets that were built: X(v2) X(v3) ...; the build defines it.
+#ifndef ASC_KERNEL_ISAS
 #if defined(__x86_64__)
-namespace v2 {
-void fill_math(KernelTable& t);
-}
-namespace v3 {
-void fill_math(KernelTable& t);
-}
-namespace v4 {
-void fill_math(KernelTable& t);
-}
+#define ASC_KERNEL_ISAS X(v2) X(v3) X(v4)
 #else
-namespace neon {
-void fill_math(KernelTable& t);
-}
+#define ASC_KERNEL_ISAS X(neon)
 #endif
+#endif
+
+namespace asc::cpu {
+#define X(isa)                          \
+    namespace isa {                     \
+    void fill_math(KernelTable& table); \
+    }
+ASC_KERNEL_ISAS
+#undef X
 }  // namespace asc::cpu
 
 namespace {
@@ -59,17 +59,23 @@ struct Isa {
     bool usable;
 };
 
-std::vector<Isa> instruction_sets() {
+bool runs_here([[maybe_unused]] const std::string& isa) {
 #if defined(__x86_64__)
-    return {{"v2", asc::cpu::v2::fill_math, __builtin_cpu_supports("sse4.2") != 0},
-            {"v3", asc::cpu::v3::fill_math,
-             __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
-            {"v4", asc::cpu::v4::fill_math,
-             __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                 __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")}};
+    if (isa == "v2") return __builtin_cpu_supports("sse4.2");
+    if (isa == "v3") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 #else
-    return {{"neon", asc::cpu::neon::fill_math, true}};
+    return true;
 #endif
+}
+
+std::vector<Isa> instruction_sets() {
+    return {
+#define X(isa) {#isa, asc::cpu::isa::fill_math, runs_here(#isa)},
+        ASC_KERNEL_ISAS
+#undef X
+    };
 }
 
 Quad log_add_exp128(Quad x, Quad y) {
@@ -349,7 +355,7 @@ Worst sampled(const Function& f, ElementwiseFn kernel, uint64_t samples) {
 struct Options {
     std::vector<std::string> functions;
     bool all = false, f32 = true, f64 = true;
-    uint64_t samples = 1 << 20;
+    uint64_t samples = 1 << 18;
     std::string isa;
 };
 

@@ -204,6 +204,8 @@ class Program:
         name = self.draw(st.sampled_from(names))
         n = a.size if axis is None else a.shape[axis]
         if name in ("max", "min", "argmax") and n == 0:
+            if axis is not None and 0 in np.delete(a.shape, axis):
+                return  # nothing to reduce into: libraries differ
             with pytest.raises(ValueError):
                 getattr(xp, name)(x, axis=axis, keepdims=keep)
             return

@@ -150,13 +150,14 @@ void convert_scalar(void* dst, DType to, const void* src, DType from) {
 }
 
 namespace {
-// Kernels may use the memory of x: row-major elements, whole words of packed bits.
-bool direct_memory(const Array& x) {
+// Kernels may read the memory of x: row-major elements, whole words of packed bits.
+bool readable_memory(const Array& x) {
     if (!is_contiguous(x)) return false;
-    if (!is_bool(x.dtype)) return true;
-    // A kernel writes the bits behind the last element up to the end of their word.
-    Ref<Block> block = x.storage->block();
-    return x.offset == 0 && !block->borrowed() && (x.size() + 7) / 8 == block->nbytes();
+    return !is_bool(x.dtype) || (x.offset == 0 && !x.storage->present_block()->borrowed());
+}
+// They may write it, too: bits up to the end of the last word are nobody else's.
+bool writable_memory(const Array& x) {
+    return readable_memory(x) && (!is_bool(x.dtype) || x.size() % 64 == 0 || x.storage->use_count() == 1);
 }
 std::byte* address(const Array& x) { return is_bool(x.dtype) ? x.bits() : x.data(); }
 int64_t bytes_of(int64_t elements, DType dtype) { return elements * bits(dtype) / 8; }
@@ -164,13 +165,13 @@ int64_t bytes_of(int64_t elements, DType dtype) { return elements * bits(dtype) 
 // All arrays row-major, of out's shape and of their registers' dtypes: kernels run on memory itself.
 bool run_contiguous(ElementwiseFn kernel, Op op, DType compute, std::span<const Operand> operands,
                     const Array& out) {
-    if (out.dtype != result_dtype(info(op).result, compute) || !direct_memory(out)) return false;
+    if (out.dtype != result_dtype(info(op).result, compute) || !writable_memory(out)) return false;
     const void* sources[kMaxOperands];
     unsigned scalars = 0;
     for (size_t k = 0; k < operands.size(); ++k) {
         const Array* x = operands[k].array;
         DType reg = register_dtype(op, static_cast<int>(k), compute);
-        if (x && (x->dtype != reg || !(x->shape == out.shape) || !direct_memory(*x))) return false;
+        if (x && (x->dtype != reg || !(x->shape == out.shape) || !readable_memory(*x))) return false;
         if (!x) scalars |= 1u << k;
         sources[k] = x ? static_cast<const void*>(address(*x)) : operands[k].scalar;
     }
@@ -196,6 +197,9 @@ bool run_contiguous(ElementwiseFn kernel, Op op, DType compute, std::span<const 
 
 void elementwise(Op op, DType compute, std::span<const Operand> operands, const Array& out) {
     if (out.size() == 0) return;
+    for (const Operand& operand : operands) {
+        if (operand.array) operand.array->storage->settle();
+    }
     ElementwiseFn kernel = kernels().elementwise[index(op)][index(compute)];
     if (!kernel) raise(ErrorKind::Runtime, "%s: no kernel for dtype %s", info(op).name, name(compute));
     if (run_contiguous(kernel, op, compute, operands, out)) return;
@@ -230,6 +234,7 @@ void elementwise(Op op, DType compute, std::span<const Operand> operands, const 
 
 void transfer(const Array& dst, const Array& src) {
     if (dst.size() == 0) return;
+    src.storage->settle();
     if (transfer_contiguous(dst, src) || transfer_transposed(dst, src)) return;
     if (is_contiguous(dst) && is_contiguous(src) && src.shape == dst.shape && !is_bool(dst.dtype) && !is_bool(src.dtype)) {
         auto convert = kernels().convert[index(src.dtype)][index(dst.dtype)];
@@ -259,13 +264,6 @@ Array cast(const Array& x, DType to) {
     Array result = Array::empty(x.shape, to);
     cpu::transfer(result, x);
     return result;
-}
-
-void assign(const Array& dst, const Array& src, const char* function) {
-    Array source = broadcast_to(src, dst.shape, function);
-    prepare_write(dst, function);
-    if (same_view(dst, source)) return;
-    cpu::transfer(dst, may_overlap(dst, source) ? copy(source) : source);
 }
 
 }  // namespace asc

@@ -46,12 +46,10 @@ struct Plan {
                 x.col_stride};
     }
     GemmOperand a(int64_t matrix) const {
-        return {at(p.a.data, p.a_offsets ? p.a_offsets[matrix] * size : 0), p.a.row_stride,
-                p.a.col_stride};
+        return {at(p.a.data, p.a_starts[matrix] * size), p.a.row_stride, p.a.col_stride};
     }
     GemmOperand b(int64_t matrix) const {
-        return {at(p.b.data, p.b_offsets ? p.b_offsets[matrix] * size : 0), p.b.row_stride,
-                p.b.col_stride};
+        return {at(p.b.data, p.b_starts[matrix] * size), p.b.row_stride, p.b.col_stride};
     }
     void* c(int64_t matrix) const { return at(p.c, matrix * p.m * p.n * size); }
 
@@ -64,8 +62,9 @@ struct Plan {
     // Rows [i, i + m) and columns [j, j + n) of one result; `packed` starts at column j.
     void block(const GemmOperand& a, const GemmOperand& b, void* c, int64_t i, int64_t m, int64_t j,
                int64_t n, const void* packed, void* scratch) const {
-        GemmBlock g{m, n, p.k, shifted(a, i, 0), shifted(b, 0, j), packed, at(c, (i * p.n + j) * size),
-                    p.n};
+        GemmBlock g{
+            m,  n, p.k, shifted(a, i, 0), shifted(b, 0, j), packed, at(c, (i * p.n + j) * size),
+            p.n};
         if (!kernels.round) return kernels.multiply(g, scratch);
         g.c = at(scratch, kernels.scratch);
         g.c_row_stride = n;
@@ -150,8 +149,14 @@ struct Plan {
             Slots slots(par, count, kernels.scratch);
             slots.spread([&](int64_t task, void* scratch) {
                 const int64_t k = (first + task) * kGemmDepth;
-                const GemmBlock g{p.m, p.n, std::min(kGemmDepth, p.k - k), shifted(left, 0, k),
-                                  shifted(right, k, 0), nullptr, at(buffer.data(), task * bytes), p.n};
+                const GemmBlock g{p.m,
+                                  p.n,
+                                  std::min(kGemmDepth, p.k - k),
+                                  shifted(left, 0, k),
+                                  shifted(right, k, 0),
+                                  nullptr,
+                                  at(buffer.data(), task * bytes),
+                                  p.n};
                 kernels.multiply(g, scratch);
             });
             for (int64_t part = 0; part < count; ++part) {
@@ -179,7 +184,7 @@ struct Plan {
 // out[j] = sum over i of x[i] * b(i, j) for one vector and one matrix after another: every
 // element is a tree over blocks of kDotBlock, whose shape depends on k alone.
 class VectorProducts {
-public:
+  public:
     VectorProducts(const DotProduct& p, const GemmOperand& b, int64_t n)
         : kernels_(cpu::kernels().gemm[index(p.dtype)]),
           p_(p),
@@ -194,7 +199,8 @@ public:
 
     void run(const Parallel& par) const {
         const int64_t groups = ceil_div(n_, width_), branches = ceil_div(blocks_, kDotBranch);
-        if (branches > 1 && p_.batch * groups < 4 * par.threads) return run_branches(par, groups, branches);
+        if (branches > 1 && p_.batch * groups < 4 * par.threads)
+            return run_branches(par, groups, branches);
         const int64_t step = std::max<int64_t>(1, kTaskWork / 8 / (p_.k * width_));
         const int64_t items = p_.batch * groups;
         Slots slots(par, ceil_div(items, step), scratch_bytes());
@@ -206,7 +212,7 @@ public:
         });
     }
 
-private:
+  private:
     // Columns of one task, and blocks of one when long sums are split: a whole branch of the tree.
     static constexpr int64_t kDotColumns = 256, kDotBranch = 16;
 
@@ -238,8 +244,8 @@ private:
 
     // The sums over blocks [first, last) of columns from j on; they lie in the scratch.
     const void* sum(int64_t matrix, int64_t j, int64_t first, int64_t last, void* scratch) const {
-        const void* x = at(p_.x, p_.x_offsets ? p_.x_offsets[matrix] * size_ : 0);
-        const void* b = at(b_.data, ((p_.y_offsets ? p_.y_offsets[matrix] : 0) + j * b_.col_stride) * size_);
+        const void* x = at(p_.x, p_.x_starts[matrix] * size_);
+        const void* b = at(b_.data, (p_.y_starts[matrix] + j * b_.col_stride) * size_);
         const int64_t cols = columns(j);
         const auto open = [&](int64_t i) {
             return at(scratch, x_bytes() + i * width_ * kernels_.acc_bytes);
@@ -248,8 +254,8 @@ private:
         for (int64_t block = first; block < last; ++block) {
             const int64_t k = block * kDotBlock, count = std::min(kDotBlock, p_.k - k);
             const GemmOperand part{at(b, k * b_.row_stride * size_), b_.row_stride, b_.col_stride};
-            kernels_.dots(open(depth++), adjacent(at(x, k * p_.x_stride * size_), count, scratch), part,
-                          count, cols, p_.conj);
+            kernels_.dots(open(depth++), adjacent(at(x, k * p_.x_stride * size_), count, scratch),
+                          part, count, cols, p_.conj);
             for (int64_t done = block - first + 1; done % 2 == 0; done /= 2, --depth)
                 kernels_.add(open(depth - 2), open(depth - 1), cols);
         }
@@ -298,15 +304,24 @@ void multiply(const Product& p, const Parallel& par) {
         // A column is the transpose of a row: the vector comes first.
         const bool row = p.m == 1;
         const GemmOperand& x = row ? p.a : p.b;
-        const DotProduct products{p.dtype, p.k,   x.data,  nullptr, row ? x.col_stride : x.row_stride,
-                                  0,       p.c,   false,   p.batch, row ? p.a_offsets : p.b_offsets,
-                                  row ? p.b_offsets : p.a_offsets};
+        const DotProduct products{p.dtype,
+                                  p.k,
+                                  x.data,
+                                  nullptr,
+                                  row ? x.col_stride : x.row_stride,
+                                  0,
+                                  p.c,
+                                  false,
+                                  p.batch,
+                                  row ? p.a_starts : p.b_starts,
+                                  row ? p.b_starts : p.a_starts};
         const GemmOperand turned{p.a.data, p.a.col_stride, p.a.row_stride};
         return VectorProducts(products, row ? p.b : turned, row ? p.n : p.m).run(par);
     }
     const Plan plan{kernels().gemm[index(p.dtype)], p, par, size};
     // In floating point: the product of three sizes may not fit an integer.
-    const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+    const double work =
+        static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
     if (work < kLargeWork || (p.batch >= 4 * par.threads && work < 8.0 * kLargeWork))
         return plan.small_batch();
     for (int64_t i = 0; i < p.batch; ++i) plan.large(i);

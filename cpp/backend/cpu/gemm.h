@@ -9,6 +9,13 @@
 
 namespace asc::cpu {
 
+// Where matrix or vector i of a batch starts, in elements after the operand's `data`.
+struct Starts {
+    const int64_t* list = nullptr;  // or, where null, every `step` elements
+    int64_t step = 0;
+    int64_t operator[](int64_t i) const { return list ? list[i] : i * step; }
+};
+
 // c[i] = a[i] @ b[i] for a batch of m x k and k x n matrices of one numeric dtype. The results
 // are contiguous, one after another; they overlap no operand.
 struct Product {
@@ -17,9 +24,7 @@ struct Product {
     GemmOperand a, b;
     void* c;
     int64_t batch = 1;
-    // Where matrix i of an operand starts, in elements after its `data`; null: all at 0.
-    const int64_t* a_offsets = nullptr;
-    const int64_t* b_offsets = nullptr;
+    Starts a_starts = {}, b_starts = {};
 };
 void multiply(const Product& product, const Parallel& par);
 
@@ -32,8 +37,7 @@ struct DotProduct {
     void* out;
     bool conj = false;
     int64_t batch = 1;
-    const int64_t* x_offsets = nullptr;
-    const int64_t* y_offsets = nullptr;
+    Starts x_starts = {}, y_starts = {};
 };
 void dot(const DotProduct& product, const Parallel& par);
 

@@ -27,25 +27,26 @@ const bool kSingleThreaded = (scipy_openblas_set_num_threads(1), true);
 
 // Matrices are handed to threads in runs of about this many operations.
 constexpr int64_t kTaskWork = int64_t{1} << 16;
+// Right-hand sides solved together by one thread.
+constexpr int64_t kPanel = 128;
 
 template <class T>
 struct Lapack;
 
 // The routines of one type: Hermitian and unitary ones have other names for real types.
-#define ASC_LAPACK(T, R, p, hermitian, unitary)                                 \
-    template <>                                                                 \
-    struct Lapack<T> {                                                          \
-        using Real = R;                                                         \
-        static constexpr auto getrf = scipy_LAPACKE_##p##getrf_work;            \
-        static constexpr auto getri = scipy_LAPACKE_##p##getri_work;            \
-        static constexpr auto getrs = scipy_LAPACKE_##p##getrs_work;            \
-        static constexpr auto potrf = scipy_LAPACKE_##p##potrf_work;            \
-        static constexpr auto geqrf = scipy_LAPACKE_##p##geqrf_work;            \
-        static constexpr auto orgqr = scipy_LAPACKE_##p##unitary##gqr_work;     \
-        static constexpr auto heevd = scipy_LAPACKE_##p##hermitian##evd_work;   \
-        static constexpr auto geev = scipy_LAPACKE_##p##geev_work;              \
-        static constexpr auto gesdd = scipy_LAPACKE_##p##gesdd_work;            \
-        static constexpr auto gesvd = scipy_LAPACKE_##p##gesvd_work;            \
+#define ASC_LAPACK(T, R, p, hermitian, unitary)                               \
+    template <>                                                               \
+    struct Lapack<T> {                                                        \
+        using Real = R;                                                       \
+        static constexpr auto getrf = scipy_LAPACKE_##p##getrf_work;          \
+        static constexpr auto getrs = scipy_LAPACKE_##p##getrs_work;          \
+        static constexpr auto potrf = scipy_LAPACKE_##p##potrf_work;          \
+        static constexpr auto geqrf = scipy_LAPACKE_##p##geqrf_work;          \
+        static constexpr auto orgqr = scipy_LAPACKE_##p##unitary##gqr_work;   \
+        static constexpr auto heevd = scipy_LAPACKE_##p##hermitian##evd_work; \
+        static constexpr auto geev = scipy_LAPACKE_##p##geev_work;            \
+        static constexpr auto gesdd = scipy_LAPACKE_##p##gesdd_work;          \
+        static constexpr auto gesvd = scipy_LAPACKE_##p##gesvd_work;          \
     };
 ASC_LAPACK(float, float, s, sy, or)
 ASC_LAPACK(double, double, d, sy, or)
@@ -63,10 +64,14 @@ constexpr bool kIsComplex = !std::is_same_v<T, Real<T>>;
 template <class F>
 Outcome dispatch_lapack(DType d, F&& f) {
     switch (d) {
-        case DType::Float32: return f(float{});
-        case DType::Float64: return f(double{});
-        case DType::Complex64: return f(std::complex<float>{});
-        default: return f(std::complex<double>{});
+        case DType::Float32:
+            return f(float{});
+        case DType::Float64:
+            return f(double{});
+        case DType::Complex64:
+            return f(std::complex<float>{});
+        default:
+            return f(std::complex<double>{});
     }
 }
 
@@ -84,7 +89,7 @@ bool too_large(int64_t m, int64_t n) { return std::max(m, n) >= INT_MAX / 8; }
 
 // Pieces of a thread's scratch: laid out once without memory to learn the size, then for real.
 class Layout {
-public:
+  public:
     explicit Layout(void* base = nullptr) : base_(static_cast<char*>(base)) {}
     template <class T>
     T* take(int64_t n) {
@@ -94,7 +99,7 @@ public:
     }
     int64_t used() const { return used_; }
 
-private:
+  private:
     char* base_;
     int64_t used_ = 0;
 };
@@ -103,9 +108,8 @@ private:
 template <class F>
 Outcome for_each_matrix(const Parallel& par, int64_t batch, double work, int64_t scratch, F solve) {
     if (batch == 0) return {};
-    const int64_t step =
-        static_cast<int64_t>(std::clamp(static_cast<double>(kTaskWork) / std::max(work, 1.0), 1.0,
-                                        static_cast<double>(batch)));
+    const int64_t step = static_cast<int64_t>(std::clamp(
+        static_cast<double>(kTaskWork) / std::max(work, 1.0), 1.0, static_cast<double>(batch)));
     std::mutex mutex;
     Outcome first;
     Slots slots(par, (batch + step - 1) / step, std::max<int64_t>(scratch, 64));
@@ -120,7 +124,9 @@ Outcome for_each_matrix(const Parallel& par, int64_t batch, double work, int64_t
     return first;
 }
 
-double cubed(int64_t n) { return static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n); }
+double cubed(int64_t n) {
+    return static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+}
 
 template <class T>
 void copy(T* dst, const T* src, int64_t n) {
@@ -160,7 +166,7 @@ bool all_finite(const T* x, int64_t n) {
 // A product that neither overflows nor underflows on the way.
 template <class T>
 class ScaledProduct {
-public:
+  public:
     void multiply(T x) {
         value_ *= normalise(x);
         value_ = normalise(value_);
@@ -172,7 +178,7 @@ public:
         return scale(scale(x, e / 2), e - e / 2);
     }
 
-private:
+  private:
     static T scale(T x, int e) {
         if constexpr (kIsComplex<T>)
             return {std::ldexp(x.real(), e), std::ldexp(x.imag(), e)};
@@ -214,14 +220,14 @@ Outcome for_each_factored(const Matrices& a, const Parallel& par, F use) {
         lapack_int* pivots = at.take<lapack_int>(a.n);
         return std::tuple(lu, pivots, at.used());
     };
-    return for_each_matrix(
-        par, a.batch, cubed(a.n), std::get<2>(layout(Layout())), [&](int64_t i, void* memory) {
-            const auto [lu, pivots, used] = layout(Layout(memory));
-            copy(lu, static_cast<const T*>(a.data) + i * a.n * a.n, a.n * a.n);
-            if (a.n > 0) factor(lu, static_cast<lapack_int>(a.n), pivots);
-            use(i, lu, odd_exchanges(pivots, a.n));
-            return Failure::None;
-        });
+    return for_each_matrix(par, a.batch, cubed(a.n), std::get<2>(layout(Layout())),
+                           [&](int64_t i, void* memory) {
+                               const auto [lu, pivots, used] = layout(Layout(memory));
+                               copy(lu, static_cast<const T*>(a.data) + i * a.n * a.n, a.n * a.n);
+                               if (a.n > 0) factor(lu, static_cast<lapack_int>(a.n), pivots);
+                               use(i, lu, odd_exchanges(pivots, a.n));
+                               return Failure::None;
+                           });
 }
 
 template <class T>
@@ -233,9 +239,9 @@ Outcome cholesky_of(const Matrices& a, T* out, bool upper, const Parallel& par) 
         copy(x, static_cast<const T*>(a.data) + i * n * n, n * n);
         if (n == 0) return Failure::None;
         // The upper triangle of column-major memory is the lower one of row-major memory.
-        const lapack_int info = Lapack<T>::potrf(LAPACK_COL_MAJOR, upper ? 'L' : 'U',
-                                                 static_cast<lapack_int>(n), x,
-                                                 static_cast<lapack_int>(n));
+        const lapack_int info =
+            Lapack<T>::potrf(LAPACK_COL_MAJOR, upper ? 'L' : 'U', static_cast<lapack_int>(n), x,
+                             static_cast<lapack_int>(n));
         for (int64_t r = 0; r < n; ++r)
             upper ? zero(x + r * n, r) : zero(x + r * n + r + 1, n - r - 1);
         return info == 0 ? Failure::None : Failure::NotPositiveDefinite;
@@ -258,37 +264,38 @@ Outcome slogdet_of(const Matrices& a, T* sign, Real<T>* logabsdet, const Paralle
     });
 }
 
+// x: columns of n, in place; trans 'T' solves with the transpose. Panels of fixed width go to
+// whoever is free, so results do not depend on the number of threads.
+template <class T>
+void solve_factored(char trans, const T* lu, const lapack_int* pivots, lapack_int n,
+                    int64_t columns, T* x, const Parallel& par) {
+    run_each(par, (columns + kPanel - 1) / kPanel, [&](int64_t panel) {
+        const int64_t first = panel * kPanel;
+        const lapack_int width = static_cast<lapack_int>(std::min(kPanel, columns - first));
+        Lapack<T>::getrs(LAPACK_COL_MAJOR, trans, n, width, lu, n, pivots, x + first * n, n);
+    });
+}
+
 template <class T>
 Outcome inv_of(const Matrices& a, T* out, const Parallel& par) {
     if (too_large(a.n, a.n)) return {Failure::TooLarge, 0};
     if (a.n == 0 || a.batch == 0) return {};
     const lapack_int n = static_cast<lapack_int>(a.n);
     const int64_t size = a.n * a.n;
-    lapack_int length, unused = 0;
-    T reported{}, none{};
-    Lapack<T>::getri(LAPACK_COL_MAJOR, n, &none, n, &unused, &reported, -1);
-    if (!workspace(reported, length)) return {Failure::TooLarge, 0};
     const auto layout = [=](Layout at) {
         lapack_int* pivots = at.take<lapack_int>(n);
-        T* work = at.take<T>(length);
-        return std::tuple(pivots, work, at.used());
+        T* lu = at.take<T>(size);
+        return std::tuple(pivots, lu, at.used());
     };
-    return for_each_matrix(
-        par, a.batch, 2 * cubed(n), std::get<2>(layout(Layout())), [=](int64_t i, void* memory) {
-            const auto [pivots, work, used] = layout(Layout(memory));
-            T* x = out + i * size;
-            copy(x, static_cast<const T*>(a.data) + i * size, size);
-            if (!factor(x, n, pivots)) return Failure::Singular;
-            const lapack_int info =
-                Lapack<T>::getri(LAPACK_COL_MAJOR, n, x, n, pivots, work, length);
-            return info == 0 ? Failure::None : Failure::Singular;
-        });
-}
-
-// x: columns of n, in place.
-template <class T>
-void solve_factored(const T* lu, const lapack_int* pivots, lapack_int n, lapack_int columns, T* x) {
-    Lapack<T>::getrs(LAPACK_COL_MAJOR, 'T', n, columns, lu, n, pivots, x, n);
+    return for_each_matrix(par, a.batch, 2 * cubed(n), std::get<2>(layout(Layout())),
+                           [=](int64_t i, void* memory) {
+                               const auto [pivots, lu, used] = layout(Layout(memory));
+                               copy(lu, static_cast<const T*>(a.data) + i * size, size);
+                               if (!factor(lu, n, pivots)) return Failure::Singular;
+                               identity(out + i * size, n);
+                               solve_factored('N', lu, pivots, n, n, out + i * size, par);
+                               return Failure::None;
+                           });
 }
 
 template <class T>
@@ -311,7 +318,8 @@ Outcome solve_of(const Matrices& a, bool shared, const T* b, int64_t columns, T*
         copy(lu, static_cast<const T*>(a.data), size);
         if (!factor(lu, n, pivots)) return {Failure::Singular, 0};
     }
-    const double work = (shared ? 0 : cubed(n)) + static_cast<double>(size) * static_cast<double>(columns);
+    const double work =
+        (shared ? 0 : cubed(n)) + static_cast<double>(size) * static_cast<double>(columns);
     return for_each_matrix(par, a.batch, work, bytes, [&](int64_t i, void* memory) {
         auto [pivots, lu, x, used] = layout(Layout(memory));
         if (shared) {
@@ -324,10 +332,10 @@ Outcome solve_of(const Matrices& a, bool shared, const T* b, int64_t columns, T*
         T* result = out + i * length;
         if (columns == 1) {
             copy(result, right, length);
-            solve_factored(lu, pivots, n, 1, result);
+            solve_factored('T', lu, pivots, n, 1, result, par);
         } else if (columns > 0) {
             transpose(x, n, right, columns, n, columns);
-            solve_factored(lu, pivots, n, static_cast<lapack_int>(columns), x);
+            solve_factored('T', lu, pivots, n, columns, x, par);
             transpose(result, columns, x, n, columns, n);
         }
         return Failure::None;
@@ -340,8 +348,8 @@ lapack_int heevd(char job, lapack_int n, T* a, Real<T>* w, T* work, lapack_int l
                  Real<T>* rwork, lapack_int rlength, lapack_int* iwork, lapack_int ilength) {
     // The lower triangle of row-major memory is the upper one of column-major memory.
     if constexpr (kIsComplex<T>) {
-        return Lapack<T>::heevd(LAPACK_COL_MAJOR, job, 'U', n, a, n, w, work, length, rwork, rlength,
-                                iwork, ilength);
+        return Lapack<T>::heevd(LAPACK_COL_MAJOR, job, 'U', n, a, n, w, work, length, rwork,
+                                rlength, iwork, ilength);
     } else {
         static_cast<void>(rwork), static_cast<void>(rlength);
         return Lapack<T>::heevd(LAPACK_COL_MAJOR, job, 'U', n, a, n, w, work, length, iwork,
@@ -393,12 +401,12 @@ template <class T>
 lapack_int geev(char job, lapack_int n, T* a, ComplexOf<T>* w, Real<T>* parts, T* v, T* work,
                 lapack_int length) {
     if constexpr (kIsComplex<T>)
-        return Lapack<T>::geev(LAPACK_COL_MAJOR, 'N', job, n, a, n, w, nullptr, 1, v, n, work, length,
-                               parts);
+        return Lapack<T>::geev(LAPACK_COL_MAJOR, 'N', job, n, a, n, w, nullptr, 1, v, n, work,
+                               length, parts);
     static_cast<void>(w);
     if constexpr (!kIsComplex<T>)
-        return Lapack<T>::geev(LAPACK_COL_MAJOR, 'N', job, n, a, n, parts, parts + n, nullptr, 1, v, n,
-                               work, length);
+        return Lapack<T>::geev(LAPACK_COL_MAJOR, 'N', job, n, a, n, parts, parts + n, nullptr, 1, v,
+                               n, work, length);
 }
 
 // Row-major complex eigenvectors from LAPACK's columns; a real matrix has those of a pair of
@@ -443,19 +451,20 @@ Outcome eig_of(const Matrices& a, ComplexOf<T>* w, ComplexOf<T>* v, const Parall
         Real<T>* parts = at.take<Real<T>>(2 * n);
         return std::tuple(x, vectors, work, parts, at.used());
     };
-    return for_each_matrix(
-        par, a.batch, 25 * cubed(n), std::get<4>(layout(Layout())), [=](int64_t i, void* memory) {
-            const auto [x, vectors, work, parts, used] = layout(Layout(memory));
-            transpose(x, n, static_cast<const T*>(a.data) + i * size, n, n, n);
-            if (!all_finite(x, size)) return Failure::NotFinite;
-            ComplexOf<T>* values = w + i * n;
-            if (geev(job, n, x, values, parts, vectors, work, length) != 0)
-                return Failure::NoConvergence;
-            if constexpr (!kIsComplex<T>)
-                for (int64_t j = 0; j < n; ++j) values[j] = {parts[j], parts[n + j]};
-            if (v) unpack_vectors<T>(v + i * size, vectors, parts + n, n);
-            return Failure::None;
-        });
+    return for_each_matrix(par, a.batch, 25 * cubed(n), std::get<4>(layout(Layout())),
+                           [=](int64_t i, void* memory) {
+                               const auto [x, vectors, work, parts, used] = layout(Layout(memory));
+                               transpose(x, n, static_cast<const T*>(a.data) + i * size, n, n, n);
+                               if (!all_finite(x, size)) return Failure::NotFinite;
+                               ComplexOf<T>* values = w + i * n;
+                               if (geev(job, n, x, values, parts, vectors, work, length) != 0)
+                                   return Failure::NoConvergence;
+                               if constexpr (!kIsComplex<T>)
+                                   for (int64_t j = 0; j < n; ++j)
+                                       values[j] = {parts[j], parts[n + j]};
+                               if (v) unpack_vectors<T>(v + i * size, vectors, parts + n, n);
+                               return Failure::None;
+                           });
 }
 
 template <class T>
@@ -481,7 +490,8 @@ Outcome qr_of(const Rectangles& a, T* q, T* r, bool complete, const Parallel& pa
         T* work = at.take<T>(length);
         return std::tuple(x, tau, work, at.used());
     };
-    const double work_done = 4.0 * static_cast<double>(a.m) * static_cast<double>(a.n) * static_cast<double>(k);
+    const double work_done =
+        4.0 * static_cast<double>(a.m) * static_cast<double>(a.n) * static_cast<double>(k);
     return for_each_matrix(
         par, a.batch, work_done, std::get<3>(layout(Layout())), [=](int64_t i, void* memory) {
             const auto [x, tau, work, used] = layout(Layout(memory));
@@ -508,12 +518,12 @@ template <class T>
 lapack_int gesdd(const SvdShape& z, T* a, Real<T>* s, T* u, T* vt, T* work, lapack_int length,
                  Real<T>* rwork, lapack_int* iwork) {
     if constexpr (kIsComplex<T>) {
-        return Lapack<T>::gesdd(LAPACK_COL_MAJOR, z.job, z.rows, z.columns, a, z.rows, s, u, z.ldu, vt,
-                                z.ldvt, work, length, rwork, iwork);
+        return Lapack<T>::gesdd(LAPACK_COL_MAJOR, z.job, z.rows, z.columns, a, z.rows, s, u, z.ldu,
+                                vt, z.ldvt, work, length, rwork, iwork);
     } else {
         static_cast<void>(rwork);
-        return Lapack<T>::gesdd(LAPACK_COL_MAJOR, z.job, z.rows, z.columns, a, z.rows, s, u, z.ldu, vt,
-                                z.ldvt, work, length, iwork);
+        return Lapack<T>::gesdd(LAPACK_COL_MAJOR, z.job, z.rows, z.columns, a, z.rows, s, u, z.ldu,
+                                vt, z.ldvt, work, length, iwork);
     }
 }
 
@@ -561,8 +571,9 @@ Outcome svd_of(const Rectangles& a, T* u, Real<T>* s, T* vh, bool full, const Pa
     if (!workspace(reported, other_length)) return {Failure::TooLarge, 0};
     length = std::max(length, other_length);
     const int64_t widest = std::max(a.m, a.n), size = a.m * a.n;
-    const int64_t rlength =
-        !kIsComplex<T> ? 1 : !u ? 7 * k : std::max(5 * k * k + 7 * k, 2 * widest * k + 2 * k * k + k);
+    const int64_t rlength = !kIsComplex<T> ? 1
+                            : !u ? 7 * k
+                                 : std::max(5 * k * k + 7 * k, 2 * widest * k + 2 * k * k + k);
     const auto layout = [=](Layout at) {
         T* x = at.take<T>(size);
         T* work = at.take<T>(length);
@@ -591,9 +602,8 @@ Outcome svd_of(const Rectangles& a, T* u, Real<T>* s, T* vh, bool full, const Pa
 }  // namespace
 
 Outcome cholesky(const Matrices& a, void* out, bool upper, const Parallel& par) {
-    return dispatch_lapack(a.dtype, [&]<class T>(T) {
-        return cholesky_of(a, static_cast<T*>(out), upper, par);
-    });
+    return dispatch_lapack(
+        a.dtype, [&]<class T>(T) { return cholesky_of(a, static_cast<T*>(out), upper, par); });
 }
 
 Outcome det(const Matrices& a, void* out, const Parallel& par) {

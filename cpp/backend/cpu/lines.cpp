@@ -57,7 +57,8 @@ template <bool kRead>
 void Lines::move(int64_t first, int64_t count, std::byte* packed) const {
     const KernelTable& k = kernels();
     const int width = width_index(x_.dtype);
-    const bool adjacent = !is_bool(x_.dtype) && stride_ != 1 && !strides_.empty() && strides_.back() == 1;
+    const bool adjacent =
+        !is_bool(x_.dtype) && stride_ != 1 && !strides_.empty() && strides_.back() == 1;
     while (count > 0) {
         const int64_t at = offset(first);
         int64_t run = adjacent ? std::min(count, shape_.back() - first % shape_.back()) : 1;

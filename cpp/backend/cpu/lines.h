@@ -9,7 +9,7 @@
 namespace asc::cpu {
 
 class Lines {
-public:
+  public:
     Lines(const Array& x, int axis);
 
     int64_t length() const { return length_; }
@@ -24,7 +24,7 @@ public:
     void read(int64_t first, int64_t count, void* dst) const;
     void write(int64_t first, int64_t count, const void* src) const;
 
-private:
+  private:
     template <bool kRead>
     void move(int64_t first, int64_t count, std::byte* packed) const;
     void move_bits(int64_t at, std::byte* packed, bool read) const;

@@ -147,7 +147,7 @@ struct Machine::Lane {
         std::fill_n(output_of, p.code.size(), int8_t{-1});
         for (size_t k = outputs; k-- > 0;) {
             const Value& v = p.outputs[k].value;
-            if (v.from == Value::From::Result) output_of[v.index] = static_cast<int8_t>(k);
+            if (v.from == Value::From::Result && !read_after(k, v.index)) output_of[v.index] = static_cast<int8_t>(k);
         }
         int64_t most = kRegisterBytes * 8 / widest;
         int live = std::max(1, p.register_count + scratch);
@@ -155,6 +155,25 @@ struct Machine::Lane {
                       : std::clamp<int64_t>(kLiveBytes * 8 / widest / live / 64 * 64, std::min(kLeastTile, most), most);
         // Behind the values' registers: two for each input (raw, converted) and one for outputs.
         registers = Registers::get(p.register_count + 2 * static_cast<int>(count) + 2);
+    }
+
+    // An input with the memory of output k is still read behind instruction i.
+    bool read_after(size_t k, size_t i) const {
+        const Program& p = m.program_;
+        for (size_t in = 0; in < m.call_.inputs.size(); ++in) {
+            if (!(m.call_.inputs[in].storage == m.call_.outputs[k].storage)) continue;
+            Value wanted{Value::From::Input, static_cast<uint8_t>(in)};
+            for (size_t j = i + 1; j < p.code.size(); ++j) {
+                if (std::find(p.code[j].source, p.code[j].source + p.code[j].arity, wanted) !=
+                    p.code[j].source + p.code[j].arity) {
+                    return true;
+                }
+            }
+            for (const Program::Output& out : p.outputs) {
+                if (out.value == wanted) return true;
+            }
+        }
+        return false;
     }
 
     std::byte* slot(int i) const { return registers + i * kRegisterBytes; }

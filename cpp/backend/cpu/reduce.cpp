@@ -33,18 +33,19 @@ int64_t left_branch(int64_t n) {
 
 // The order of work: the reduced sequence and the positions of results.
 struct Plan {
-    const Reader& reader;
+    const StridedReader& reader;
     const ReduceKernels& kernel;
     AxisList reduced, kept;
-    int64_t base;      // offset of the first element
-    int64_t count;     // elements of each sequence
+    int64_t base;   // offset of the first element
+    int64_t count;  // elements of each sequence
     int64_t results;
-    std::byte* acc;    // planes of `results` accumulators
+    std::byte* acc;  // planes of `results` accumulators
     const double* center = nullptr;
     Reduction op;
-    bool counts;                           // elements that are not zero; the kernel only merges
+    bool counts;  // elements that are not zero; the kernel only merges
     int64_t element_bits;
-    std::atomic<bool>* decided = nullptr;  // Any and All of one result: further elements do not matter
+    std::atomic<bool>* decided =
+        nullptr;  // Any and All of one result: further elements do not matter
 
     int64_t blocks() const { return ceil_div(count, kReduceBlock); }
     int64_t record() const { return int64_t{kernel.acc_bytes} * kernel.planes; }
@@ -53,7 +54,8 @@ struct Plan {
 };
 
 Parallel threads_for(const Plan& plan) {
-    const int64_t cost = plan.element_bits * (plan.reader.direct() || plan.counts ? 1 : kConversionCost);
+    const int64_t cost =
+        plan.element_bits * (plan.reader.direct() || plan.counts ? 1 : kConversionCost);
     if (plan.count < ceil_div(kParallelBits, plan.results * cost)) return {1, workers::run};
     return workers::parallel();
 }
@@ -63,12 +65,14 @@ void fill_ones(std::byte* acc, int64_t n, int acc_bytes, DType compute) {
     const double one[2] = {1, 0};
     const int64_t integer = 1;
     for (int64_t i = 0; i < n; ++i)
-        std::memcpy(acc + i * acc_bytes, is_integer(compute) ? static_cast<const void*>(&integer) : one,
+        std::memcpy(acc + i * acc_bytes,
+                    is_integer(compute) ? static_cast<const void*>(&integer) : one,
                     static_cast<size_t>(acc_bytes));
 }
 
 // Copies n accumulators, planes `from` apart, into the results from number `out` on.
-void deliver(const Plan& plan, const std::byte* acc, int64_t from, int64_t n, int64_t out, int64_t step) {
+void deliver(const Plan& plan, const std::byte* acc, int64_t from, int64_t n, int64_t out,
+             int64_t step) {
     const int64_t size = plan.kernel.acc_bytes;
     for (int p = 0; p < plan.kernel.planes; ++p) {
         const std::byte* src = acc + p * from * size;
@@ -85,7 +89,7 @@ void deliver(const Plan& plan, const std::byte* acc, int64_t from, int64_t n, in
 // ---- sequences one after the other ----
 
 class Rows {
-public:
+  public:
     Rows(const Plan& plan, DType compute) : plan_(plan), compute_(compute) {
         if (plan_.reduced.n == 0) plan_.reduced.axes[plan_.reduced.n++] = {1, 1, 0};
         const AxisList& r = plan_.reduced;
@@ -106,7 +110,8 @@ public:
         const bool split = par.threads > 1 && plan_.blocks() > kRunBlocks && !plan_.ordered() &&
                            plan_.results < 4 * par.threads;
         if (split) return run_split(par);
-        const int64_t each = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(plan_.count, 1));
+        const int64_t each =
+            std::max<int64_t>(1, kTaskElements / std::max<int64_t>(plan_.count, 1));
         spread(par, ceil_div(plan_.results, each), [&](int64_t task, void* scratch) {
             const int64_t end = std::min(plan_.results, (task + 1) * each);
             for (int64_t i = task * each; i < end; ++i) {
@@ -117,7 +122,7 @@ public:
         });
     }
 
-private:
+  private:
     int64_t start(int64_t result) const { return plan_.base + plan_.kept.offset(result); }
     const double* center(int64_t result) const {
         return plan_.center ? plan_.center + plan_.kept.out(result) : nullptr;
@@ -164,8 +169,8 @@ private:
     }
 
     // acc = the branch over `n` blocks from `block` on.
-    void reduce_blocks(std::byte* acc, int64_t start, const double* center, int64_t block, int64_t n,
-                       void* scratch) const {
+    void reduce_blocks(std::byte* acc, int64_t start, const double* center, int64_t block,
+                       int64_t n, void* scratch) const {
         if (plan_.ordered()) {
             fill_ones(acc, 1, plan_.kernel.acc_bytes, compute_);
             for (int64_t b = block; b < block + n; b += leaf_)
@@ -225,7 +230,9 @@ private:
         plan_.kernel.run(acc, src, elements, center);
     }
     void count_leaf(int64_t* total, int64_t start, int64_t first, int64_t n) const {
-        *total = plan_.decided && plan_.decided->load(std::memory_order_relaxed) ? 0 : count(start, first, n);
+        *total = plan_.decided && plan_.decided->load(std::memory_order_relaxed)
+                     ? 0
+                     : count(start, first, n);
         if (plan_.decided && (plan_.op == Reduction::Any ? *total > 0 : *total < n))
             plan_.decided->store(true, std::memory_order_relaxed);
     }
@@ -250,11 +257,12 @@ private:
         return total;
     }
     void stage(std::byte* dst, int64_t start, int64_t first, int64_t n) const {
-        const Reader& reader = plan_.reader;
+        const StridedReader& reader = plan_.reader;
         const auto copy = [&](int64_t from, int64_t m, std::byte* to) {
-            pieces(start, from, m, [&](int64_t offset, int64_t stride, int64_t done, int64_t length) {
-                reader.read(to + done * reader.size(), offset, stride, length);
-            });
+            pieces(start, from, m,
+                   [&](int64_t offset, int64_t stride, int64_t done, int64_t length) {
+                       reader.read(to + done * reader.size(), offset, stride, length);
+                   });
         };
         if (!transposed_) return copy(first, n, dst);
         // Whole rows whose elements are far apart, but neighbours of those of the next row.
@@ -262,7 +270,8 @@ private:
         const AxisList::Axis inner = axes.axes[axes.n - 1];
         const int64_t neighbours = axes.axes[axes.n - 2].extent;
         for (int64_t done = 0; done < n;) {
-            const int64_t row = (first + done) / inner.extent, column = (first + done) % inner.extent;
+            const int64_t row = (first + done) / inner.extent,
+                          column = (first + done) % inner.extent;
             const int64_t rows = std::min((n - done) / inner.extent, neighbours - row % neighbours);
             std::byte* to = dst + done * reader.size();
             if (column != 0 || rows < 2) {
@@ -289,7 +298,7 @@ private:
 // ---- sequences side by side, as columns ----
 
 class Columns {
-public:
+  public:
     Columns(const Plan& plan, int axis, DType compute)
         : plan_(plan), compute_(compute), column_(plan.kept.axes[axis]) {
         plan_.kept.remove(axis);
@@ -298,7 +307,8 @@ public:
         // A few columns with gaps are better packed first.
         const bool dense = column_.extent >= 16 || row_.stride == column_.extent;
         in_place_ = plan_.reader.direct() && column_.stride == 1 && r.n <= 1 && dense;
-        const int64_t most = plan_.counts ? kCountColumns : kReduceColumns / (is_complex(compute) ? 2 : 1);
+        const int64_t most =
+            plan_.counts ? kCountColumns : kReduceColumns / (is_complex(compute) ? 2 : 1);
         const bool narrow = !in_place_ && !plan_.counts && plan_.count > kReduceBlock / 4;
         width_ = std::min(column_.extent, narrow ? most / 4 : most);
         chunks_ = ceil_div(column_.extent, width_);
@@ -311,7 +321,8 @@ public:
         // Strips are cut into groups of blocks, whole branches of the tree, where threads need it.
         int64_t group = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(blocks)));
         if (!plan_.ordered() && par.threads > 1 && strips < 4 * par.threads) {
-            const int64_t least = std::max(ceil_div(kTaskElements, kReduceBlock * width_), ceil_div(blocks, 64));
+            const int64_t least =
+                std::max(ceil_div(kTaskElements, kReduceBlock * width_), ceil_div(blocks, 64));
             group = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
         }
         const int64_t groups = ceil_div(blocks, group);
@@ -349,7 +360,7 @@ public:
         }
     }
 
-private:
+  private:
     // Up to width_ neighbouring sequences.
     struct Strip {
         const Columns* owner;
@@ -363,7 +374,8 @@ private:
             const Plan& plan = owner->plan_;
             const int64_t first = i % owner->chunks_ * owner->width_;
             cols = std::min(owner->width_, owner->column_.extent - first);
-            start = plan.base + plan.kept.offset(i / owner->chunks_) + first * owner->column_.stride;
+            start =
+                plan.base + plan.kept.offset(i / owner->chunks_) + first * owner->column_.stride;
             if (!plan.center) return;
             const double* from = plan.center + owner->out(i);
             for (int64_t j = 0; j < cols; ++j) centers[j] = from[j * owner->column_.out];
@@ -397,8 +409,9 @@ private:
             if (plan.counts) {
                 auto* words = reinterpret_cast<uint64_t*>(stage);
                 for (int64_t i = 0; i < rows; ++i)
-                    plan.reader.truth(words + i * (kCountColumns / 64), start + plan.reduced.offset(first + i),
-                                      owner->column_.stride, cols);
+                    plan.reader.truth(words + i * (kCountColumns / 64),
+                                      start + plan.reduced.offset(first + i), owner->column_.stride,
+                                      cols);
                 kernels().count_columns(reinterpret_cast<uint64_t*>(acc), words, rows, cols);
             } else if (owner->in_place_) {
                 const std::byte* src = plan.reader.at(start + first * owner->row_.stride);
@@ -419,7 +432,7 @@ private:
 
     // Rows first, first + 1, ... of a strip, without gaps.
     void read(std::byte* dst, int64_t start, int64_t first, int64_t rows, int64_t cols) const {
-        const Reader& reader = plan_.reader;
+        const StridedReader& reader = plan_.reader;
         if (reader.direct() && plan_.reduced.n == 1 && row_.stride == 1) {
             kernels().transpose[std::countr_zero(static_cast<uint64_t>(reader.size()))](
                 dst, cols, reader.at(start + first), column_.stride, cols, rows);
@@ -462,10 +475,13 @@ void accumulate(const Plan& plan, DType compute) {
 
 ReduceOp kernel_op(Reduction op) {
     switch (op) {
-        case Reduction::Prod: return ReduceOp::Prod;
+        case Reduction::Prod:
+            return ReduceOp::Prod;
         case Reduction::Min:
-        case Reduction::Max: return ReduceOp::MinMax;
-        default: return ReduceOp::Sum;
+        case Reduction::Max:
+            return ReduceOp::MinMax;
+        default:
+            return ReduceOp::Sum;
     }
 }
 
@@ -473,12 +489,16 @@ ReduceOp kernel_op(Reduction op) {
 DType compute_dtype(Reduction op, DType element) {
     if (op == Reduction::Min || op == Reduction::Max) return element;
     if (op == Reduction::Prod) {
-        return is_complex(element) ? DType::Complex128 : is_real_float(element) ? DType::Float64 : DType::Int64;
+        return is_complex(element)      ? DType::Complex128
+               : is_real_float(element) ? DType::Float64
+                                        : DType::Int64;
     }
     return is_narrow_float(element) ? DType::Float32 : element;
 }
 DType accumulator_dtype(DType compute) {
-    return is_complex(compute) ? DType::Complex128 : is_real_float(compute) ? DType::Float64 : DType::Int64;
+    return is_complex(compute)      ? DType::Complex128
+           : is_real_float(compute) ? DType::Float64
+                                    : DType::Int64;
 }
 
 // Elements need no conversion first: the accumulator takes the same values from them as they are.
@@ -486,14 +506,17 @@ bool implied(Reduction op, DType from, DType to) {
     if (op == Reduction::Min || op == Reduction::Max || is_bool(from)) return from == to;
     if (is_integer(from) && is_integer(to)) return true;  // both wrap
     if (is_complex(from)) return to == DType::Complex128;
-    return is_real_float(from) && (to == DType::Float64 || (to == DType::Float32 && is_narrow_float(from)));
+    return is_real_float(from) &&
+           (to == DType::Float64 || (to == DType::Float32 && is_narrow_float(from)));
 }
 
 const ReduceKernels& kernel_for(ReduceOp op, DType compute) {
     return kernels().reduce[static_cast<int>(op)][index(compute)];
 }
 
-bool counts(Reduction op) { return op == Reduction::Count || op == Reduction::Any || op == Reduction::All; }
+bool counts(Reduction op) {
+    return op == Reduction::Count || op == Reduction::Any || op == Reduction::All;
+}
 
 // n numbers divided by a count.
 void divide(double* x, int64_t n, double count) {
@@ -502,7 +525,8 @@ void divide(double* x, int64_t n, double count) {
 
 // From sums of differences from the mean, and of their squares. The first would be 0 with an
 // exact mean; its square corrects the second.
-void finish_variance(double* first, const double* second, int64_t n, double count, const ReduceSpec& spec) {
+void finish_variance(double* first, const double* second, int64_t n, double count,
+                     const ReduceSpec& spec) {
     const double divisor = count - spec.correction;
     for (int64_t i = 0; i < n; ++i) {
         const double squares = second[i] - first[i] * first[i] / count;
@@ -511,7 +535,8 @@ void finish_variance(double* first, const double* second, int64_t n, double coun
     }
 }
 
-void write_truth(const Array& out, uint64_t* counts, int64_t n, Reduction op, int64_t length, bool decided) {
+void write_truth(const Array& out, uint64_t* counts, int64_t n, Reduction op, int64_t length,
+                 bool decided) {
     for (int64_t i = 0; i < n; ++i) {
         const bool any = decided || counts[i] > 0;
         const bool all = !decided && counts[i] == static_cast<uint64_t>(length);
@@ -529,7 +554,8 @@ void fill_empty(const Array& out, const ReduceSpec& spec) {
         value[1] = is_complex(spec.result) ? NAN : 0;
     }
     Array scalar = Array::empty({}, spec.result);
-    kernels().convert[index(DType::Complex128)][index(spec.result)](scalar.storage->data(), value, 1);
+    kernels().convert[index(DType::Complex128)][index(spec.result)](scalar.storage->data(), value,
+                                                                    1);
     assign(out, scalar, "reduce");
 }
 
@@ -547,9 +573,15 @@ Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes) {
     const Reduction op = spec.op;
     const DType element = implied(op, x.dtype, spec.element) ? x.dtype : spec.element;
     const DType compute = counts(op) ? DType::UInt8 : compute_dtype(op, element);
-    const Reader reader = counts(op) ? Reader::of_truth(x) : Reader(x, element, compute);
+    const StridedReader reader =
+        counts(op) ? StridedReader::of_truth(x) : StridedReader(x, element, compute);
     std::atomic<bool> decided{false};
-    Plan plan{reader, kernel_for(kernel_op(op), compute), {}, {}, x.offset, 1, out.size(), nullptr, nullptr, op, counts(op), bits(x.dtype)};
+    Plan plan{reader,     kernel_for(kernel_op(op), compute),
+              {},         {},
+              x.offset,   1,
+              out.size(), nullptr,
+              nullptr,    op,
+              counts(op), bits(x.dtype)};
     const Dims out_strides = row_major_strides(out.shape);
     for (int i = 0, k = 0; i < x.ndim(); ++i) {
         if (is_reduced[i]) {
@@ -563,7 +595,8 @@ Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes) {
         fill_empty(out, spec);
         return out;
     }
-    if (plan.results == 1 && (op == Reduction::Any || op == Reduction::All)) plan.decided = &decided;
+    if (plan.results == 1 && (op == Reduction::Any || op == Reduction::All))
+        plan.decided = &decided;
 
     const int64_t n = plan.results;
     const DType acc_dtype = accumulator_dtype(compute);
@@ -595,8 +628,18 @@ Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes) {
     }
     divide(reinterpret_cast<double*>(plan.acc), n, static_cast<double>(plan.count));
     Buffer moments(n * kMaxAccBytes);
-    Plan second{reader, kernel_for(ReduceOp::Moments, compute), plan.reduced, plan.kept, plan.base, plan.count, n,
-                static_cast<std::byte*>(moments.data()), reinterpret_cast<const double*>(plan.acc), op, false, plan.element_bits};
+    Plan second{reader,
+                kernel_for(ReduceOp::Moments, compute),
+                plan.reduced,
+                plan.kept,
+                plan.base,
+                plan.count,
+                n,
+                static_cast<std::byte*>(moments.data()),
+                reinterpret_cast<const double*>(plan.acc),
+                op,
+                false,
+                plan.element_bits};
     accumulate(second, compute);
     auto* first = static_cast<double*>(moments.data());
     finish_variance(first, first + n, n, static_cast<double>(plan.count), spec);

@@ -13,8 +13,8 @@
 namespace asc::cpu {
 namespace {
 
-constexpr int64_t kPiece = 1024;              // elements that pass through scratch at a time
-constexpr int64_t kStripColumns = 64;         // lines that are scanned side by side
+constexpr int64_t kPiece = 1024;       // elements that pass through scratch at a time
+constexpr int64_t kStripColumns = 64;  // lines that are scanned side by side
 constexpr int64_t kParallelElements = 1 << 17;
 constexpr int kMaxAccBytes = 16;
 
@@ -26,7 +26,7 @@ DType accumulator_dtype(DType d) {
 
 // One scan: the lines along the axis, and how they are read, combined and written.
 struct Scan {
-    Reader reader;
+    StridedReader reader;
     DType acc_dtype, out_dtype;
     bool product;
     int64_t length, step, base;  // of a line: elements, stride in x; offset of the first line
@@ -50,7 +50,8 @@ struct Scan {
     // base = base + carry after a chunk, whose last results these are.
     void next_chunk(std::byte* chunk_base, std::byte* carry, int64_t n) const {
         if (product) return;
-        kernels().reduce[static_cast<int>(ReduceOp::Sum)][index(acc_dtype)].merge(chunk_base, carry, n);
+        kernels().reduce[static_cast<int>(ReduceOp::Sum)][index(acc_dtype)].merge(chunk_base, carry,
+                                                                                  n);
         neutral(carry, n);
     }
     void convert(std::byte* dst, const std::byte* src, int64_t n) const {
@@ -61,8 +62,8 @@ struct Scan {
 // ---- lines of adjacent results, one after the other ----
 
 // Elements [first, first + n) of a line; without `write` only the carry is wanted.
-void scan_piece(const Scan& s, int64_t start, std::byte* out, int64_t first, int64_t n, std::byte* carry,
-                const std::byte* base, bool write) {
+void scan_piece(const Scan& s, int64_t start, std::byte* out, int64_t first, int64_t n,
+                std::byte* carry, const std::byte* base, bool write) {
     alignas(64) std::byte values[kPiece * kMaxAccBytes];
     const bool direct = s.reader.direct() && s.step == 1;
     for (int64_t i = first; i < first + n; i += kPiece) {
@@ -103,7 +104,8 @@ void scan_chunks(const Scan& s, int64_t start, std::byte* out, const Parallel& p
         alignas(16) std::byte carry[kMaxAccBytes];
         s.neutral(carry, 1);
         const int64_t first = c * kScanChunk;
-        scan_piece(s, start, out, first, std::min(kScanChunk, s.length - first), carry, base, write);
+        scan_piece(s, start, out, first, std::min(kScanChunk, s.length - first), carry, base,
+                   write);
         if (!write) std::memcpy(base, carry, sizeof(carry));
     };
     alignas(16) std::byte neutral[kMaxAccBytes];
@@ -135,7 +137,8 @@ void scan_lines(const Scan& s, const Parallel& par) {
         return s.out + (s.out_base + s.lines.out(i)) * itemsize(s.out_dtype);
     };
     if (par.threads > 1 && lines < 4 * par.threads && s.length > kScanChunk && !s.product) {
-        for (int64_t i = 0; i < lines; ++i) scan_chunks(s, s.base + s.lines.offset(i), line(i), par);
+        for (int64_t i = 0; i < lines; ++i)
+            scan_chunks(s, s.base + s.lines.offset(i), line(i), par);
         return;
     }
     const int64_t each = std::max<int64_t>(1, kScanChunk / s.length);
@@ -147,7 +150,8 @@ void scan_lines(const Scan& s, const Parallel& par) {
 
 // ---- lines side by side, where results along the last axis are adjacent ----
 
-void scan_strip(const Scan& s, int64_t start, int64_t out_start, int64_t stride, int64_t cols, std::byte* values) {
+void scan_strip(const Scan& s, int64_t start, int64_t out_start, int64_t stride, int64_t cols,
+                std::byte* values) {
     alignas(64) std::byte carry[kStripColumns * kMaxAccBytes], base[kStripColumns * kMaxAccBytes];
     const int64_t rows_at_a_time = kPiece / kStripColumns;
     s.neutral(carry, cols);
@@ -155,7 +159,8 @@ void scan_strip(const Scan& s, int64_t start, int64_t out_start, int64_t stride,
     for (int64_t i = 0; i < s.length; i += rows_at_a_time) {
         const int64_t rows = std::min(rows_at_a_time, s.length - i);
         for (int64_t r = 0; r < rows; ++r)
-            s.reader.read(values + r * cols * s.acc_bytes(), start + (i + r) * s.step, stride, cols);
+            s.reader.read(values + r * cols * s.acc_bytes(), start + (i + r) * s.step, stride,
+                          cols);
         s.kernel().columns(values, carry, base, values, rows, cols);
         for (int64_t r = 0; r < rows; ++r)
             s.convert(s.out + (out_start + (i + r) * s.out_step) * itemsize(s.out_dtype),
@@ -198,12 +203,23 @@ Array scan(const ScanSpec& spec, const Array& x, int axis) {
     if (x.size() == 0) return out;
 
     const DType acc = accumulator_dtype(spec.dtype);
-    Scan s{Reader(x, spec.dtype, acc), acc, spec.dtype, spec.product, x.shape[axis], x.strides[axis], x.offset,
-           {},  out.strides[axis], spec.initial ? out.strides[axis] : 0, out.storage->data()};
+    Scan s{StridedReader(x, spec.dtype, acc),
+           acc,
+           spec.dtype,
+           spec.product,
+           x.shape[axis],
+           x.strides[axis],
+           x.offset,
+           {},
+           out.strides[axis],
+           spec.initial ? out.strides[axis] : 0,
+           out.storage->data()};
     for (int i = 0; i < x.ndim(); ++i)
         if (i != axis) s.lines.add({x.shape[i], x.strides[i], out.strides[i]});
-    const Parallel par = x.size() < kParallelElements ? Parallel{1, workers::run} : workers::parallel();
-    const bool side_by_side = s.out_step != 1 && s.lines.n > 0 && s.lines.axes[s.lines.n - 1].out == 1;
+    const Parallel par =
+        x.size() < kParallelElements ? Parallel{1, workers::run} : workers::parallel();
+    const bool side_by_side =
+        s.out_step != 1 && s.lines.n > 0 && s.lines.axes[s.lines.n - 1].out == 1;
     if (side_by_side) {
         scan_strips(s, par);
     } else {

@@ -11,14 +11,14 @@ namespace asc::cpu {
 
 // A piece of the pool, freed at the end of the scope.
 class Buffer {
-public:
+  public:
     explicit Buffer(int64_t bytes) : data_(pool::allocate(bytes)), bytes_(bytes) {}
     ~Buffer() { pool::free(data_, bytes_); }
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
     void* data() const { return data_; }
 
-private:
+  private:
     void* data_;
     int64_t bytes_;
 };
@@ -36,7 +36,7 @@ void run_each(const Parallel& par, int64_t tasks, F body) {
 // Tasks that each use scratch: one piece for each thread at work, allocated before they start,
 // so that no task can run out of memory.
 class Slots {
-public:
+  public:
     Slots(const Parallel& par, int64_t tasks, int64_t bytes)
         : par_(par),
           tasks_(tasks),
@@ -55,7 +55,7 @@ public:
         });
     }
 
-private:
+  private:
     const Parallel& par_;
     int64_t tasks_, count_, bytes_;
     Buffer buffer_;

@@ -15,7 +15,8 @@ namespace {
 
 // Elements that make a second thread worth its wake-up.
 constexpr int64_t kThreadWork = 1 << 14;
-// Bytes of lines that one task handles together, so that transposing them pays and they stay in cache.
+// Bytes of lines that one task handles together, so that transposing them pays and they stay in
+// cache.
 constexpr int64_t kGroupBytes = 1 << 16;
 constexpr int64_t kMaxGroup = 64;
 
@@ -69,7 +70,9 @@ void for_line_groups(const Lines& lines, bool one_thread, Bytes bytes, F body) {
 }
 
 // The address of the i-th piece of `bytes` each, in memory of any type.
-std::byte* piece(void* base, int64_t i, int64_t bytes) { return static_cast<std::byte*>(base) + i * bytes; }
+std::byte* piece(void* base, int64_t i, int64_t bytes) {
+    return static_cast<std::byte*>(base) + i * bytes;
+}
 
 }  // namespace
 
@@ -84,17 +87,20 @@ void sort(const Array& x, int axis, bool descending, const Array& out) {
         return rows_bytes(count) + sort_scratch(x.dtype, in.length(), threads);
     };
     // Neighbouring lines of a packed result share bytes.
-    for_line_groups(in, is_bool(x.dtype), bytes, [&](int64_t first, int64_t count, void* memory, Parallel par) {
-        void* scratch = piece(memory, 1, rows_bytes(count));
-        std::byte* rows = in_place ? result.address(first) : static_cast<std::byte*>(memory);
-        if (in.direct() && in_place) {
-            for (int64_t i = 0; i < count; ++i) move_bytes(piece(rows, i, line), in.address(first + i), line, par);
-        } else {
-            in.read(first, count, rows);
-        }
-        for (int64_t i = 0; i < count; ++i) kernel(piece(rows, i, line), scratch, in.length(), descending, par);
-        if (!in_place) result.write(first, count, rows);
-    });
+    for_line_groups(
+        in, is_bool(x.dtype), bytes, [&](int64_t first, int64_t count, void* memory, Parallel par) {
+            void* scratch = piece(memory, 1, rows_bytes(count));
+            std::byte* rows = in_place ? result.address(first) : static_cast<std::byte*>(memory);
+            if (in.direct() && in_place) {
+                for (int64_t i = 0; i < count; ++i)
+                    move_bytes(piece(rows, i, line), in.address(first + i), line, par);
+            } else {
+                in.read(first, count, rows);
+            }
+            for (int64_t i = 0; i < count; ++i)
+                kernel(piece(rows, i, line), scratch, in.length(), descending, par);
+            if (!in_place) result.write(first, count, rows);
+        });
 }
 
 void argsort(const Array& x, int axis, bool descending, const Array& out) {
@@ -103,28 +109,32 @@ void argsort(const Array& x, int axis, bool descending, const Array& out) {
     const ArgsortFn kernel = kernels().argsort[index(x.dtype)];
     const int64_t n = in.length(), line = in.line_bytes(), order_line = result.line_bytes();
     auto keys_bytes = [&](int64_t count) { return in.direct() ? 0 : round_up(count * line); };
-    auto order_bytes = [&](int64_t count) { return result.direct() ? 0 : round_up(count * order_line); };
+    auto order_bytes = [&](int64_t count) {
+        return result.direct() ? 0 : round_up(count * order_line);
+    };
     auto bytes = [&](int64_t count, int) {
         return keys_bytes(count) + order_bytes(count) + argsort_scratch(n, key_bytes(x.dtype));
     };
-    for_line_groups(in, false, bytes, [&](int64_t first, int64_t count, void* memory, Parallel par) {
-        std::byte* order = piece(memory, 1, keys_bytes(count));
-        void* scratch = order + order_bytes(count);
-        if (!in.direct()) in.read(first, count, memory);
-        for (int64_t i = 0; i < count; ++i) {
-            const void* keys = in.direct() ? in.address(first + i) : piece(memory, i, line);
-            void* target = result.direct() ? result.address(first + i) : piece(order, i, order_line);
-            kernel(keys, static_cast<int64_t*>(target), scratch, n, descending, par);
-        }
-        if (!result.direct()) result.write(first, count, order);
-    });
+    for_line_groups(
+        in, false, bytes, [&](int64_t first, int64_t count, void* memory, Parallel par) {
+            std::byte* order = piece(memory, 1, keys_bytes(count));
+            void* scratch = order + order_bytes(count);
+            if (!in.direct()) in.read(first, count, memory);
+            for (int64_t i = 0; i < count; ++i) {
+                const void* keys = in.direct() ? in.address(first + i) : piece(memory, i, line);
+                void* target =
+                    result.direct() ? result.address(first + i) : piece(order, i, order_line);
+                kernel(keys, static_cast<int64_t*>(target), scratch, n, descending, par);
+            }
+            if (!result.direct()) result.write(first, count, order);
+        });
 }
 
 namespace {
 
 // The elements of an array side by side in row-major order, a bool as a byte.
 class Keys {
-public:
+  public:
     explicit Keys(const Array& x) : array_(is_bool(x.dtype) ? x : contiguous(x)), size_(x.size()) {
         if (!is_bool(x.dtype)) {
             data_ = array_.data();
@@ -134,12 +144,13 @@ public:
         bytes_.emplace(size_);
         data_ = static_cast<std::byte*>(bytes_->data());
         kernels().unpack_bits(reinterpret_cast<uint8_t*>(data_),
-                              reinterpret_cast<const uint8_t*>(array_.bits()), array_.offset, size_);
+                              reinterpret_cast<const uint8_t*>(array_.bits()), array_.offset,
+                              size_);
     }
     int64_t size() const { return size_; }
     const std::byte* data() const { return data_; }
 
-private:
+  private:
     Array array_;
     std::optional<Buffer> bytes_;
     std::byte* data_;
@@ -165,19 +176,21 @@ void is_member(const Array& x, const Array& values, bool invert, const Array& ou
     const int64_t sorted_bytes = round_up(n * size);
     Buffer memory(sorted_bytes + sort_scratch(x.dtype, n, par.threads));
     if (n > 0) std::memcpy(memory.data(), unsorted.data(), static_cast<size_t>(n * size));
-    kernels().sort[index(x.dtype)](memory.data(), piece(memory.data(), 1, sorted_bytes), n, false, par);
+    kernels().sort[index(x.dtype)](memory.data(), piece(memory.data(), 1, sorted_bytes), n, false,
+                                   par);
     const MemberFn kernel = kernels().member[index(x.dtype)];
     auto* bits = reinterpret_cast<uint8_t*>(out.bits());
-    for_ranges(team(keys.size() * 8), keys.size(), kThreadWork / 8, [&](int64_t begin, int64_t end) {
-        constexpr int64_t kBlock = 512;
-        uint8_t found[kBlock];
-        for (int64_t i = begin; i < end; i += kBlock) {
-            const int64_t m = std::min(kBlock, end - i);
-            kernel(memory.data(), n, keys.data() + i * size, m, found);
-            for (int64_t j = 0; invert && j < m; ++j) found[j] ^= 1;
-            kernels().pack_bits(bits, i, found, m);
-        }
-    });
+    for_ranges(team(keys.size() * 8), keys.size(), kThreadWork / 8,
+               [&](int64_t begin, int64_t end) {
+                   constexpr int64_t kBlock = 512;
+                   uint8_t found[kBlock];
+                   for (int64_t i = begin; i < end; i += kBlock) {
+                       const int64_t m = std::min(kBlock, end - i);
+                       kernel(memory.data(), n, keys.data() + i * size, m, found);
+                       for (int64_t j = 0; invert && j < m; ++j) found[j] ^= 1;
+                       kernels().pack_bits(bits, i, found, m);
+                   }
+               });
 }
 
 namespace {
@@ -186,7 +199,8 @@ namespace {
 Array take_values(DType dtype, const std::byte* values, int64_t n) {
     Array result = Array::empty({n}, dtype);
     if (is_bool(dtype)) {
-        kernels().pack_bits(reinterpret_cast<uint8_t*>(result.bits()), 0, reinterpret_cast<const uint8_t*>(values), n);
+        kernels().pack_bits(reinterpret_cast<uint8_t*>(result.bits()), 0,
+                            reinterpret_cast<const uint8_t*>(values), n);
     } else if (n > 0) {
         std::memcpy(result.data(), values, static_cast<size_t>(n * itemsize(dtype)));
     }
@@ -207,21 +221,27 @@ void gather_keys(E* dst, const E* src, const int64_t* order, int64_t begin, int6
 }
 
 // dst[i] = src[order[i]] for elements of any width.
-void gather_keys(std::byte* dst, const std::byte* src, const int64_t* order, int64_t n, int64_t size,
-                 const Parallel& par) {
+void gather_keys(std::byte* dst, const std::byte* src, const int64_t* order, int64_t n,
+                 int64_t size, const Parallel& par) {
     struct Wide {
         uint64_t half[2];
     };
     for_ranges(par, n, kThreadWork, [&](int64_t begin, int64_t end) {
         auto run = [&]<class E>(E) {
-            gather_keys(reinterpret_cast<E*>(dst), reinterpret_cast<const E*>(src), order, begin, end);
+            gather_keys(reinterpret_cast<E*>(dst), reinterpret_cast<const E*>(src), order, begin,
+                        end);
         };
         switch (size) {
-            case 1: return run(uint8_t{});
-            case 2: return run(uint16_t{});
-            case 4: return run(uint32_t{});
-            case 8: return run(uint64_t{});
-            default: return run(Wide{});
+            case 1:
+                return run(uint8_t{});
+            case 2:
+                return run(uint16_t{});
+            case 4:
+                return run(uint32_t{});
+            case 8:
+                return run(uint64_t{});
+            default:
+                return run(Wide{});
         }
     });
 }
@@ -244,8 +264,8 @@ Unique unique_by_sort(const Array& x, const Keys& keys, bool counts) {
 }
 
 // inverse[order[i]] = the number of the run that i is in.
-Array invert_order(const Dims& shape, const int64_t* order, const int64_t* starts, int64_t runs, int64_t n,
-                   const Parallel& par) {
+Array invert_order(const Dims& shape, const int64_t* order, const int64_t* starts, int64_t runs,
+                   int64_t n, const Parallel& par) {
     Array inverse = Array::empty(shape, DType::Int64);
     auto* out = reinterpret_cast<int64_t*>(inverse.data());
     for_ranges(par, runs, 512, [&](int64_t begin, int64_t end) {
@@ -257,7 +277,8 @@ Array invert_order(const Dims& shape, const int64_t* order, const int64_t* start
     return inverse;
 }
 
-Unique unique_by_argsort(const Array& x, const Keys& keys, bool indices, bool inverse, bool counts) {
+Unique unique_by_argsort(const Array& x, const Keys& keys, bool indices, bool inverse,
+                         bool counts) {
     const int64_t n = keys.size(), size = key_bytes(x.dtype);
     const Parallel par = team(n * 2);
     const int64_t order_bytes = round_up(8 * n), values_bytes = round_up(n * size);
@@ -291,9 +312,11 @@ Unique unique(const Array& x, bool indices, bool inverse, bool counts) {
 namespace {
 
 // The extreme of one long line: of each chunk, then of the chunks' extremes.
-int64_t arg_extreme_chunks(ArgExtremeFn kernel, const std::byte* data, int64_t n, int64_t size, const Parallel& par) {
+int64_t arg_extreme_chunks(ArgExtremeFn kernel, const std::byte* data, int64_t n, int64_t size,
+                           const Parallel& par) {
     constexpr int64_t kMaxChunks = 64;
-    const int64_t chunks = std::min<int64_t>(par.threads, kMaxChunks), chunk = (n + chunks - 1) / chunks;
+    const int64_t chunks = std::min<int64_t>(par.threads, kMaxChunks),
+                  chunk = (n + chunks - 1) / chunks;
     int64_t at[kMaxChunks];
     std::byte best[kMaxChunks * 16];
     const int64_t used = (n + chunk - 1) / chunk;
@@ -314,13 +337,16 @@ void arg_extreme(const Array& x, int axis, bool largest, const Array& out) {
     const int64_t n = in.length(), line = in.line_bytes(), size = key_bytes(x.dtype);
     auto* result = reinterpret_cast<int64_t*>(out.data());
     auto bytes = [&](int64_t count, int) { return in.direct() ? 0 : count * line; };
-    for_line_groups(in, false, bytes, [&](int64_t first, int64_t count, void* memory, Parallel par) {
-        if (!in.direct()) in.read(first, count, memory);
-        for (int64_t i = 0; i < count; ++i) {
-            const std::byte* data = in.direct() ? in.address(first + i) : piece(memory, i, line);
-            result[first + i] = par.threads > 1 ? arg_extreme_chunks(kernel, data, n, size, par) : kernel(data, n);
-        }
-    });
+    for_line_groups(
+        in, false, bytes, [&](int64_t first, int64_t count, void* memory, Parallel par) {
+            if (!in.direct()) in.read(first, count, memory);
+            for (int64_t i = 0; i < count; ++i) {
+                const std::byte* data =
+                    in.direct() ? in.address(first + i) : piece(memory, i, line);
+                result[first + i] = par.threads > 1 ? arg_extreme_chunks(kernel, data, n, size, par)
+                                                    : kernel(data, n);
+            }
+        });
 }
 
 namespace {
@@ -361,7 +387,8 @@ std::vector<Array> nonzero(const Array& mask) {
     std::vector<int64_t> first(static_cast<size_t>(chunks) + 1, 0);
     run_each(par, chunks, [&](int64_t c) {
         const int64_t begin = c * chunk;
-        first[static_cast<size_t>(c) + 1] = k.count_bits(bits, packed.offset + begin, std::min(chunk, n - begin));
+        first[static_cast<size_t>(c) + 1] =
+            k.count_bits(bits, packed.offset + begin, std::min(chunk, n - begin));
     });
     for (size_t c = 1; c < first.size(); ++c) first[c] += first[c - 1];
 
@@ -373,8 +400,10 @@ std::vector<Array> nonzero(const Array& mask) {
     }
     const int last = mask.ndim() - 1;
     run_each(par, chunks, [&](int64_t c) {
-        const int64_t begin = c * chunk, start = first[static_cast<size_t>(c)], stop = first[static_cast<size_t>(c) + 1];
-        k.positions(indices[last] + start, stop - start, bits, packed.offset + begin, std::min(chunk, n - begin), begin);
+        const int64_t begin = c * chunk, start = first[static_cast<size_t>(c)],
+                      stop = first[static_cast<size_t>(c) + 1];
+        k.positions(indices[last] + start, stop - start, bits, packed.offset + begin,
+                    std::min(chunk, n - begin), begin);
         if (last > 0) unravel(mask.shape, indices, start, stop);
     });
     return result;

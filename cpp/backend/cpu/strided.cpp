@@ -12,7 +12,7 @@ constexpr int64_t kPiece = 512;  // elements that pass through scratch at a time
 
 }  // namespace
 
-Reader::Reader(const Array& x, DType element, DType compute)
+StridedReader::StridedReader(const Array& x, DType element, DType compute)
     : data_(x.storage->data()),
       from_(x.dtype),
       element_(element),
@@ -23,7 +23,7 @@ Reader::Reader(const Array& x, DType element, DType compute)
       from_size_(itemsize(x.dtype)),
       size_(itemsize(compute)) {}
 
-void Reader::read_bits(std::byte* dst, int64_t offset, int64_t stride, int64_t n) const {
+void StridedReader::read_bits(std::byte* dst, int64_t offset, int64_t stride, int64_t n) const {
     const KernelTable& k = kernels();
     const auto* source = reinterpret_cast<const uint8_t*>(data_);
     uint64_t words[kPiece / 64] = {};
@@ -38,7 +38,7 @@ void Reader::read_bits(std::byte* dst, int64_t offset, int64_t stride, int64_t n
     k.convert[index(element_)][index(compute_)](dst, middle, n);
 }
 
-void Reader::read_block(std::byte* dst, int64_t offset, int64_t stride, int64_t n) const {
+void StridedReader::read_block(std::byte* dst, int64_t offset, int64_t stride, int64_t n) const {
     const KernelTable& k = kernels();
     alignas(64) std::byte gathered[kPiece * 16];
     alignas(64) std::byte middle[kPiece * 16];
@@ -55,7 +55,7 @@ void Reader::read_block(std::byte* dst, int64_t offset, int64_t stride, int64_t 
     if (second_) k.convert[index(element_)][index(compute_)](dst, source, n);
 }
 
-void Reader::read(void* dst, int64_t offset, int64_t stride, int64_t n) const {
+void StridedReader::read(void* dst, int64_t offset, int64_t stride, int64_t n) const {
     if (direct()) {
         kernels().gather[width_index(from_)](dst, at(offset), n, stride);
         return;
@@ -71,12 +71,12 @@ void Reader::read(void* dst, int64_t offset, int64_t stride, int64_t n) const {
     }
 }
 
-void Reader::truth(uint64_t* words, int64_t offset, int64_t stride, int64_t n) const {
+void StridedReader::truth(uint64_t* words, int64_t offset, int64_t stride, int64_t n) const {
     const KernelTable& k = kernels();
     if (bits_) {
         words[(n - 1) / 64] = 0;
-        k.gather_bits(reinterpret_cast<uint8_t*>(words), 0, reinterpret_cast<const uint8_t*>(data_), offset, stride,
-                      n);
+        k.gather_bits(reinterpret_cast<uint8_t*>(words), 0, reinterpret_cast<const uint8_t*>(data_),
+                      offset, stride, n);
         return;
     }
     alignas(64) std::byte gathered[kMostTruth * 16];
@@ -88,9 +88,10 @@ void Reader::truth(uint64_t* words, int64_t offset, int64_t stride, int64_t n) c
     k.convert[index(from_)][index(DType::Bool)](words, source, n);
 }
 
-int64_t Reader::count(int64_t offset, int64_t stride, int64_t n) const {
+int64_t StridedReader::count(int64_t offset, int64_t stride, int64_t n) const {
     const KernelTable& k = kernels();
-    if (bits_ && stride == 1) return k.count_bits(reinterpret_cast<const uint8_t*>(data_), offset, n);
+    if (bits_ && stride == 1)
+        return k.count_bits(reinterpret_cast<const uint8_t*>(data_), offset, n);
     int64_t total = 0;
     for (int64_t i = 0; i < n; i += kMostTruth) {
         const int64_t m = std::min(kMostTruth, n - i);

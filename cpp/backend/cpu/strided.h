@@ -8,12 +8,14 @@
 namespace asc::cpu {
 
 // The elements of an array as another dtype; offsets and strides count elements (bool: bits).
-class Reader {
-public:
+class StridedReader {
+  public:
     // Elements are converted to `element`, then to `compute`.
-    Reader(const Array& x, DType element, DType compute);
+    StridedReader(const Array& x, DType element, DType compute);
     // Only `truth` and `count` are of use.
-    static Reader of_truth(const Array& x) { return Reader(x, DType::Bool, DType::Bool); }
+    static StridedReader of_truth(const Array& x) {
+        return StridedReader(x, DType::Bool, DType::Bool);
+    }
 
     // No conversion: elements may be used where they lie.
     bool direct() const { return !first_ && !second_ && !bits_; }
@@ -27,14 +29,14 @@ public:
     // The number of elements that are not zero.
     int64_t count(int64_t offset, int64_t stride, int64_t n) const;
 
-private:
+  private:
     void read_block(std::byte* dst, int64_t offset, int64_t stride, int64_t n) const;
     void read_bits(std::byte* dst, int64_t offset, int64_t stride, int64_t n) const;
 
     const std::byte* data_;
     DType from_, element_, compute_;
-    bool first_, second_;           // conversions that are not the identity
-    bool bits_;                     // packed bool
+    bool first_, second_;  // conversions that are not the identity
+    bool bits_;            // packed bool
     int64_t from_size_, size_;
 };
 

@@ -25,7 +25,7 @@ inline bool word_aligned(const std::byte* base, int64_t bit) {
 class Reader {
 public:
     Reader(const Loop& loop, int slot, const Array& x, DType to, bool whole_rows)
-        : block_(x.storage->block()), base_(block_->data()), from_(x.dtype), to_(to),
+        : block_(x.storage->present_block()), base_(block_->data()), from_(x.dtype), to_(to),
           padded_(!block_->borrowed()), cursor_(loop, slot) {
         constant_ = true;
         for (int i = 0; i < loop.ndim; ++i) constant_ &= loop.strides[slot][i] == 0;
@@ -113,7 +113,7 @@ private:
 class Writer {
 public:
     Writer(const Loop& loop, int slot, const Array& out, DType from, bool whole_rows)
-        : base_(out.storage->data()), from_(from), to_(out.dtype), cursor_(loop, slot) {
+        : base_(out.storage->present_block()->data()), from_(from), to_(out.dtype), cursor_(loop, slot) {
         adjacent_ = loop.contiguous(slot) || (whole_rows && cursor_.stride() == 1);
     }
 

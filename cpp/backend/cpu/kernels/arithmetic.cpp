@@ -49,7 +49,7 @@ void binary(void* out, const void* const* src, int64_t n, unsigned scalars) {
 // An operand read block by block; a scalar is one block that serves them all.
 template <class T>
 class Blocks {
-public:
+  public:
     Blocks(const void* src, bool scalar) : data_(static_cast<const T*>(src)), step_(!scalar) {
         if (!scalar) return;
         fill_value(scalar_, *data_, kBlock);
@@ -57,7 +57,7 @@ public:
     }
     const T* at(int64_t i) const { return data_ + i * step_; }
 
-private:
+  private:
     const T* data_;
     int64_t step_;
     T scalar_[kBlock];
@@ -71,11 +71,15 @@ void copy(void* dst, const void* const* src, int64_t n, unsigned scalars) {
 
 // ---- one element: operations that signed and unsigned integers share ----
 
+// Integers wrap, which only unsigned types may.
 struct Neg {
     template <class T>
     static T apply(T a) {
-        if constexpr (kIsFloat<T>) return -a;
-        return static_cast<T>(0u - a);
+        if constexpr (kIsFloat<T>) {
+            return -a;
+        } else {
+            return static_cast<T>(0 - static_cast<UInt<T>>(a));
+        }
     }
 };
 struct Invert {
@@ -88,8 +92,12 @@ struct Mul {
     static constexpr bool kCommutes = true;
     template <class T>
     static T apply(T a, T b) {
-        if constexpr (kIsFloat<T>) return a * b;
-        return static_cast<T>(1u * a * b);  // 1u: uint16 would be promoted to int and overflow
+        if constexpr (kIsFloat<T>) {
+            return a * b;
+        } else {
+            // 1u: uint16 would be promoted to int and overflow.
+            return static_cast<T>(1u * static_cast<UInt<T>>(a) * static_cast<UInt<T>>(b));
+        }
     }
 };
 struct Square {
@@ -109,7 +117,11 @@ struct Sub {
     static constexpr bool kCommutes = false;
     template <class T>
     static T apply(T a, T b) {
-        return static_cast<T>(a - b);
+        if constexpr (kIsFloat<T>) {
+            return a - b;
+        } else {
+            return static_cast<T>(static_cast<UInt<T>>(a) - static_cast<UInt<T>>(b));
+        }
     }
 };
 struct And {
@@ -260,7 +272,8 @@ inline T floor_to(R q) {
     if constexpr (kSame<T, uint32_t>) return static_cast<uint32_t>(q);
 #endif
     if constexpr (kSame<T, uint32_t>)
-        return static_cast<uint32_t>(static_cast<int32_t>(Floor::apply(q) - 2147483648.0)) ^ 0x80000000u;
+        return static_cast<uint32_t>(static_cast<int32_t>(Floor::apply(q) - 2147483648.0)) ^
+               0x80000000u;
     if constexpr (!kIsSigned<T>) return static_cast<T>(static_cast<int32_t>(q));
     return static_cast<T>(static_cast<int32_t>(Floor::apply(q)));
 }
@@ -335,9 +348,7 @@ constexpr double kShift = 6755399441055744.0;
 constexpr int64_t kShiftBits = 0x4338000000000000;
 constexpr int kSmallBits = 49;
 
-inline double small_real(int64_t x) {
-    return __builtin_bit_cast(double, x + kShiftBits) - kShift;
-}
+inline double small_real(int64_t x) { return __builtin_bit_cast(double, x + kShiftBits) - kShift; }
 inline int64_t small_integer(double x) {
     return __builtin_bit_cast(int64_t, x + kShift) - kShiftBits;
 }
@@ -455,7 +466,8 @@ struct FloatFloorDivide {
     // As Python, but for infinities and zeros, where the standard asks for floor(a / b).
     static double rare(double a, double b) {
         const double quotient = a / b;
-        if (b == 0 || !(__builtin_fabs(a) < __builtin_inf()) || !(__builtin_fabs(b) < __builtin_inf()))
+        if (b == 0 || !(__builtin_fabs(a) < __builtin_inf()) ||
+            !(__builtin_fabs(b) < __builtin_inf()))
             return __builtin_floor(quotient);
         const double r = fmod(a, b);
         double q = (a - r) / b;
@@ -620,10 +632,14 @@ void where(void* out, const void* const* src, int64_t n, unsigned scalars) {
     const T* a = operand<T>(src, 1);
     const T* b = operand<T>(src, 2);
     switch (scalars) {
-        case 0: return where_loop<T, false, false>(dst, condition, a, b, n);
-        case 2: return where_loop<T, true, false>(dst, condition, a, b, n);
-        case 4: return where_loop<T, false, true>(dst, condition, a, b, n);
-        default: return where_loop<T, true, true>(dst, condition, a, b, n);
+        case 0:
+            return where_loop<T, false, false>(dst, condition, a, b, n);
+        case 2:
+            return where_loop<T, true, false>(dst, condition, a, b, n);
+        case 4:
+            return where_loop<T, false, true>(dst, condition, a, b, n);
+        default:
+            return where_loop<T, true, true>(dst, condition, a, b, n);
     }
 }
 
@@ -696,6 +712,17 @@ void fill_float(KernelTable& table, DType dtype) {
     t[Op::Remainder] = float_division<T, FloatRemainder>;
 }
 
+// Elements are chosen by their width; bool is the business of bits.cpp.
+template <int Bits>
+void fill_where(KernelTable& table, DType dtype) {
+    ElementwiseFn& entry = Row{table, dtype}[Op::Where];
+    if constexpr (Bits == 8) entry = where<uint8_t>;
+    if constexpr (Bits == 16) entry = where<uint16_t>;
+    if constexpr (Bits == 32) entry = where<uint32_t>;
+    if constexpr (Bits == 64) entry = where<uint64_t>;
+    if constexpr (Bits == 128) entry = where<Wide>;
+}
+
 }  // namespace
 
 void fill_arithmetic(KernelTable& t) {
@@ -712,10 +739,9 @@ void fill_arithmetic(KernelTable& t) {
     Row{t, DType::Float32}[Op::FloorDivide] = binary<float, FloorDivide32>;
     Row{t, DType::Float64}[Op::FloorDivide] = float_division<double, FloatFloorDivide>;
 
-    constexpr ElementwiseFn kWhere[] = {where<uint8_t>, where<uint16_t>, where<uint32_t>,
-                                        where<uint64_t>, where<Wide>};
-    for (int d = 1; d < kNumDTypes; ++d)
-        t.elementwise[index(Op::Where)][d] = kWhere[__builtin_ctz(kDTypeInfo[d].bits / 8)];
+#define X(name, type, py, kind, bits) fill_where<bits>(t, DType::name);
+    ASC_FOR_EACH_DTYPE(X)
+#undef X
 }
 
 }  // namespace asc::cpu::ASC_ISA

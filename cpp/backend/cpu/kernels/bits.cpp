@@ -174,8 +174,8 @@ inline uint64_t reversed(uint64_t x) {
 // Strides whose bits come several to a word: extracted together.
 constexpr int64_t kMostExtracted = 16;
 
-void extract_bits(uint8_t* dst, int64_t dst_bit, const uint8_t* src, int64_t src_bit, int64_t stride,
-                  int64_t n) {
+void extract_bits(uint8_t* dst, int64_t dst_bit, const uint8_t* src, int64_t src_bit,
+                  int64_t stride, int64_t n) {
     uint64_t mask = 0;
     for (int64_t k = 0; k < 64; k += stride) mask |= uint64_t{1} << k;
     const int64_t each = 63 / stride + 1;
@@ -183,7 +183,8 @@ void extract_bits(uint8_t* dst, int64_t dst_bit, const uint8_t* src, int64_t src
     int64_t filled = 0;
     while (n > 0) {
         const int64_t m = min_of(each, n);
-        const uint64_t bits = _pext_u64(read_bits(src, src_bit, min_of(64, (m - 1) * stride + 1)), mask);
+        const uint64_t bits =
+            _pext_u64(read_bits(src, src_bit, min_of(64, (m - 1) * stride + 1)), mask);
         w |= bits << filled;
         filled += m;
         if (filled >= 64) {
@@ -205,7 +206,8 @@ void gather_bits(uint8_t* dst, int64_t dst_bit, const uint8_t* src, int64_t src_
     if (stride == 1) return copy_bits(dst, dst_bit, src, src_bit, n);
     if (stride == 0) return fill_range(dst, dst_bit, n, src[src_bit >> 3] >> (src_bit & 7) & 1);
 #if defined(__BMI2__)
-    if (stride > 0 && stride <= kMostExtracted) return extract_bits(dst, dst_bit, src, src_bit, stride, n);
+    if (stride > 0 && stride <= kMostExtracted)
+        return extract_bits(dst, dst_bit, src, src_bit, stride, n);
 #endif
     for (int64_t i = 0; i < n; i += 64) {
         const int64_t m = min_of(n - i, 64);
@@ -222,8 +224,8 @@ void gather_bits(uint8_t* dst, int64_t dst_bit, const uint8_t* src, int64_t src_
 }
 
 // n adjacent bits of src go to places `stride` apart.
-void scatter_bits(uint8_t* dst, int64_t dst_bit, int64_t stride, const uint8_t* src, int64_t src_bit,
-                  int64_t n) {
+void scatter_bits(uint8_t* dst, int64_t dst_bit, int64_t stride, const uint8_t* src,
+                  int64_t src_bit, int64_t n) {
     if (stride == 1) return copy_bits(dst, dst_bit, src, src_bit, n);
     for (int64_t i = 0; i < n; i += 64) {
         const int64_t m = min_of(n - i, 64);

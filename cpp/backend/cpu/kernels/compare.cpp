@@ -6,7 +6,8 @@ namespace {
 
 // dst = a C b, flipped by `flip`; bit 0 of scalars belongs to a.
 template <class T, Cmp C>
-void compare_loop(uint64_t* dst, const T* a, const T* b, int64_t n, unsigned scalars, uint64_t flip) {
+void compare_loop(uint64_t* dst, const T* a, const T* b, int64_t n, unsigned scalars,
+                  uint64_t flip) {
     if (scalars == 3) {
         const uint64_t one = compare_bits<C, T>(broadcast(*a), broadcast(*b)) & 1;
         fill_value(dst, (0 - one) ^ flip, words(n));
@@ -39,7 +40,8 @@ void classify(void* out, const void* const* src, int64_t n, unsigned scalars) {
     const Vec<U> infinity = broadcast(bits_of(static_cast<T>(__builtin_inf())));
     const Vec<U> size = broadcast(static_cast<U>(static_cast<U>(~U{0}) >> 1));
     const auto bits = [&](Vec<U> x) {
-        return Swap ? compare_bits<C, U>(infinity, x & size) : compare_bits<C, U>(x & size, infinity);
+        return Swap ? compare_bits<C, U>(infinity, x & size)
+                    : compare_bits<C, U>(x & size, infinity);
     };
     if (scalars & 1) return fill_value(dst, 0 - (bits(broadcast(*a)) & 1), words(n));
     pack_words(dst, a, n, 0, bits);

@@ -140,18 +140,22 @@ inline double odd_double(T x) {
 struct Cast {
     template <class To, class From>
     static To apply(From x) {
-        if constexpr (kSame<To, double>) return to_double(x);
-        else if constexpr (kSame<To, float> && kSame<From, double>) return static_cast<float>(x);
-        else if constexpr (kSame<To, float>) return to_float(x);
-        else return static_cast<To>(x);
+        if constexpr (kSame<To, double>)
+            return to_double(x);
+        else if constexpr (kSame<To, float> && kSame<From, double>)
+            return static_cast<float>(x);
+        else if constexpr (kSame<To, float>)
+            return to_float(x);
+        else
+            return static_cast<To>(x);
     }
 };
-#define ASC_CONVERSION(name, To, From, function)          \
-    struct name {                                         \
-        template <class T, class F>                       \
-        static To apply(From x) {                         \
-            return function(x);                           \
-        }                                                 \
+#define ASC_CONVERSION(name, To, From, function) \
+    struct name {                                \
+        template <class T, class F>              \
+        static To apply(From x) {                \
+            return function(x);                  \
+        }                                        \
     };
 ASC_CONVERSION(ToHalf, uint16_t, float, half_bits)
 ASC_CONVERSION(FromHalf, float, uint16_t, half_value)
@@ -175,14 +179,16 @@ void same(void* dst, const void* src, int64_t n) {
 }
 
 #if defined(__AVX512F__)
-// The hardware's conversions (maskz: the plain ones warn in GCC 12) give the same bits as the ones above.
+// The hardware's conversions (maskz: the plain ones warn in GCC 12) give the same bits as the ones
+// above.
 void from_half(void* out, const void* in, int64_t n) {
     float* dst = static_cast<float*>(out);
     const uint16_t* src = static_cast<const uint16_t*>(in);
     int64_t i = 0;
     for (; i + 16 <= n; i += 16)
-        _mm512_storeu_ps(dst + i, _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(
-                                      reinterpret_cast<const __m256i*>(src + i))));
+        _mm512_storeu_ps(
+            dst + i, _mm512_maskz_cvtph_ps(
+                         0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src + i))));
     loop<float, uint16_t, FromHalf>(dst + i, src + i, n - i);
 }
 void to_half(void* out, const void* in, int64_t n) {
@@ -190,9 +196,9 @@ void to_half(void* out, const void* in, int64_t n) {
     const float* src = static_cast<const float*>(in);
     int64_t i = 0;
     for (; i + 16 <= n; i += 16)
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst + i),
-                            _mm512_maskz_cvtps_ph(0xffff, _mm512_loadu_ps(src + i),
-                                                  _MM_FROUND_TO_NEAREST_INT));
+        _mm256_storeu_si256(
+            reinterpret_cast<__m256i*>(dst + i),
+            _mm512_maskz_cvtps_ph(0xffff, _mm512_loadu_ps(src + i), _MM_FROUND_TO_NEAREST_INT));
     loop<uint16_t, float, ToHalf>(dst + i, src + i, n - i);
 }
 #elif defined(__F16C__)
@@ -201,8 +207,8 @@ void from_half(void* out, const void* in, int64_t n) {
     const uint16_t* src = static_cast<const uint16_t*>(in);
     int64_t i = 0;
     for (; i + 8 <= n; i += 8)
-        _mm256_storeu_ps(dst + i, _mm256_cvtph_ps(_mm_loadu_si128(
-                                      reinterpret_cast<const __m128i*>(src + i))));
+        _mm256_storeu_ps(
+            dst + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(src + i))));
     loop<float, uint16_t, FromHalf>(dst + i, src + i, n - i);
 }
 void to_half(void* out, const void* in, int64_t n) {
@@ -251,9 +257,9 @@ void from_bool(void* dst, const void* src, int64_t n) {
 // Bits of "not zero"; Mask removes the sign bits of floats.
 template <class U, uint64_t Mask>
 void to_bool(void* out, const void* in, int64_t n) {
-    pack_words(static_cast<uint64_t*>(out), static_cast<const U*>(in), n, ~uint64_t{0}, [](Vec<U> x) {
-        return compare_bits<Cmp::Equal, U>(x & static_cast<U>(Mask), Vec<U>{});
-    });
+    pack_words(
+        static_cast<uint64_t*>(out), static_cast<const U*>(in), n, ~uint64_t{0},
+        [](Vec<U> x) { return compare_bits<Cmp::Equal, U>(x & static_cast<U>(Mask), Vec<U>{}); });
 }
 
 // Whether a component of a complex128 is not zero, as a float64.
@@ -263,7 +269,8 @@ void merge_parts(void* out, const void* in, int64_t n) {
     for (int64_t i = 0; i < n; ++i) dst[i] = (src[2 * i] != 0) | (src[2 * i + 1] != 0) ? 1.0 : 0.0;
 }
 
-// ---- two steps through a block of scratch; First and Second are known, so nothing is looked up ----
+// ---- two steps through a block of scratch; First and Second are known, so nothing is looked up
+// ----
 
 template <ConvertFn First, ConvertFn Second, int FromBits, int ToBits>
 void chain(void* out, const void* in, int64_t n) {
@@ -297,16 +304,21 @@ using TypeOf = typename CType<D>::type;
 template <DType From>
 constexpr ConvertFn to_bits() {
     using T = TypeOf<From>;
-    if constexpr (From == DType::Complex64) return to_bool<uint64_t, 0x7fffffff7fffffffu>;
-    else if constexpr (is_real_float(From)) return to_bool<UInt<T>, static_cast<UInt<T>>(~UInt<T>{0}) / 2>;
-    else return to_bool<UInt<T>, ~uint64_t{0}>;
+    if constexpr (From == DType::Complex64)
+        return to_bool<uint64_t, 0x7fffffff7fffffffu>;
+    else if constexpr (is_real_float(From))
+        return to_bool<UInt<T>, static_cast<UInt<T>>(~UInt<T>{0}) / 2>;
+    else
+        return to_bool<UInt<T>, ~uint64_t{0}>;
 }
 
 // float32 to a narrow float.
 template <DType To>
 constexpr ConvertFn narrow() {
-    if constexpr (To == DType::Float16) return to_half;
-    else return loop<uint16_t, float, ToBHalf>;
+    if constexpr (To == DType::Float16)
+        return to_half;
+    else
+        return loop<uint16_t, float, ToBHalf>;
 }
 constexpr ConvertFn kDoubleToOdd = loop<float, double, ToOdd>;
 
@@ -319,37 +331,55 @@ constexpr ConvertFn conversion() {
     if constexpr (From == To) {
         return same<sizeof(F)>;
     } else if constexpr (From == DType::Bool) {
-        if constexpr (To == DType::Int8 || To == DType::UInt8) return from_bool;
-        else return via<From, DType::UInt8, To>();
+        if constexpr (To == DType::Int8 || To == DType::UInt8)
+            return from_bool;
+        else
+            return via<From, DType::UInt8, To>();
     } else if constexpr (To == DType::Bool) {
-        if constexpr (From == DType::Complex128) return through<merge_parts, to_bits<kF64>(), From, To>();
-        else return to_bits<From>();
+        if constexpr (From == DType::Complex128)
+            return through<merge_parts, to_bits<kF64>(), From, To>();
+        else
+            return to_bits<From>();
     } else if constexpr (is_complex(From) && is_complex(To)) {
         return both_parts<decltype(T::re), decltype(F::re)>;
     } else if constexpr (is_complex(From)) {
-        if constexpr (To == real_part(From)) return real_part_loop<T>;
-        else return via<From, real_part(From), To>();
+        if constexpr (To == real_part(From))
+            return real_part_loop<T>;
+        else
+            return via<From, real_part(From), To>();
     } else if constexpr (is_complex(To)) {
-        if constexpr (From == real_part(To)) return add_imaginary<F>;
-        else return via<From, real_part(To), To>();
+        if constexpr (From == real_part(To))
+            return add_imaginary<F>;
+        else
+            return via<From, real_part(To), To>();
     } else if constexpr (is_narrow_float(From)) {
-        if constexpr (To != kF32) return via<From, kF32, To>();
-        else if constexpr (From == DType::Float16) return from_half;
-        else return loop<float, uint16_t, FromBHalf>;
+        if constexpr (To != kF32)
+            return via<From, kF32, To>();
+        else if constexpr (From == DType::Float16)
+            return from_half;
+        else
+            return loop<float, uint16_t, FromBHalf>;
     } else if constexpr (is_narrow_float(To)) {
-        if constexpr (From == kF32) return narrow<To>();
-        else if constexpr (From == kF64) return through<kDoubleToOdd, narrow<To>(), From, To>();
-        else if constexpr (sizeof(F) <= 2) return via<From, kF32, To>();
-        else if constexpr (sizeof(F) == 4) return via<From, kF64, To>();
+        if constexpr (From == kF32)
+            return narrow<To>();
+        else if constexpr (From == kF64)
+            return through<kDoubleToOdd, narrow<To>(), From, To>();
+        else if constexpr (sizeof(F) <= 2)
+            return via<From, kF32, To>();
+        else if constexpr (sizeof(F) == 4)
+            return via<From, kF64, To>();
         else if constexpr (kIsSigned<F>)
             return through<loop<double, F, OddInt64>, conversion<kF64, To>(), From, To>();
-        else return through<loop<double, F, OddUInt64>, conversion<kF64, To>(), From, To>();
+        else
+            return through<loop<double, F, OddUInt64>, conversion<kF64, To>(), From, To>();
     } else if constexpr (is_real_float(To)) {
         return loop<T, F, Cast>;
     } else if constexpr (is_real_float(From)) {
         // The wide integers take float32 through float64, which is exact.
-        if constexpr (kSame<F, float> && (sizeof(T) == 8 || kSame<T, uint32_t>)) return via<From, kF64, To>();
-        else return loop<T, F, ToInteger>;
+        if constexpr (kSame<F, float> && (sizeof(T) == 8 || kSame<T, uint32_t>))
+            return via<From, kF64, To>();
+        else
+            return loop<T, F, ToInteger>;
     } else if constexpr (sizeof(F) == sizeof(T)) {
         return same<sizeof(F)>;
     } else if constexpr (sizeof(F) > sizeof(T)) {
@@ -361,7 +391,8 @@ constexpr ConvertFn conversion() {
 
 template <DType From>
 void fill_from(KernelTable& t) {
-#define X(name, type, py, kind, bits) t.convert[index(From)][index(DType::name)] = conversion<From, DType::name>();
+#define X(name, type, py, kind, bits) \
+    t.convert[index(From)][index(DType::name)] = conversion<From, DType::name>();
     ASC_FOR_EACH_DTYPE(X)
 #undef X
 }

@@ -14,8 +14,12 @@ void gather(void* out, const void* in, int64_t n, int64_t stride) {
     const T* src = static_cast<const T*>(in);
     // Constant strides become shuffles.
     switch (stride) {
-        case 1: memcpy(dst, src, static_cast<size_t>(n) * sizeof(T)); break;
-        case 0: fill_value(dst, *src, n); break;
+        case 1:
+            memcpy(dst, src, static_cast<size_t>(n) * sizeof(T));
+            break;
+        case 0:
+            fill_value(dst, *src, n);
+            break;
         case 2:
             for (int64_t i = 0; i < n; ++i) dst[i] = src[2 * i];
             break;
@@ -32,7 +36,9 @@ void scatter(void* out, const void* in, int64_t n, int64_t stride) {
     T* dst = static_cast<T*>(out);
     const T* src = static_cast<const T*>(in);
     switch (stride) {
-        case 1: memcpy(dst, src, static_cast<size_t>(n) * sizeof(T)); break;
+        case 1:
+            memcpy(dst, src, static_cast<size_t>(n) * sizeof(T));
+            break;
         case -1:
             for (int64_t i = 0; i < n; ++i) dst[-i] = src[i];
             break;
@@ -64,16 +70,22 @@ using SquareRow = typename RowOf<T>::type;
 template <class V>
 inline V interleave_low(V a, V b) {
     constexpr int kElements = sizeof(V) / sizeof(a[0]);
-    if constexpr (kElements == 8) return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-    else if constexpr (kElements == 4) return __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    else return __builtin_shufflevector(a, b, 0, 2);
+    if constexpr (kElements == 8)
+        return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    else if constexpr (kElements == 4)
+        return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    else
+        return __builtin_shufflevector(a, b, 0, 2);
 }
 template <class V>
 inline V interleave_high(V a, V b) {
     constexpr int kElements = sizeof(V) / sizeof(a[0]);
-    if constexpr (kElements == 8) return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-    else if constexpr (kElements == 4) return __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    else return __builtin_shufflevector(a, b, 1, 3);
+    if constexpr (kElements == 8)
+        return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    else if constexpr (kElements == 4)
+        return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    else
+        return __builtin_shufflevector(a, b, 1, 3);
 }
 
 // Interleaving rows i and i + half, log2(kSide) times, is a transpose.
@@ -92,43 +104,49 @@ inline void transpose_square(T* dst, int64_t dst_stride, const T* src, int64_t s
     for (int i = 0; i < kSide<T>; ++i) memcpy(dst + i * dst_stride, &rows[i], sizeof(rows[i]));
 }
 
+// A tile of the source, packed: rows whose distance is a power of two would evict each other.
+constexpr int64_t kTileRows = 64;
 template <class T>
-void transpose_edge(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
-                    int64_t cols) {
-    for (int64_t c = 0; c < cols; ++c)
-        for (int64_t r = 0; r < rows; ++r) dst[c * dst_stride + r] = src[r * src_stride + c];
-}
+constexpr int64_t kTileCols = 128 / static_cast<int64_t>(sizeof(T));
 
-// Whole cache lines of both sides are used while they are in the first cache.
 template <class T>
-void transpose_block(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
-                     int64_t cols) {
-    int64_t r = 0;
+void transpose_tile(T* dst, int64_t dst_stride, const T* tile, int64_t rows, int64_t cols) {
+    int64_t c = 0;
+    const int64_t whole_rows = sizeof(T) <= 8 ? rows / kSide<T> * kSide<T> : 0;
     if constexpr (sizeof(T) <= 8) {
-        for (; r + kSide<T> <= rows; r += kSide<T>) {
-            int64_t c = 0;
-            for (; c + kSide<T> <= cols; c += kSide<T>)
-                transpose_square(dst + c * dst_stride + r, dst_stride, src + r * src_stride + c,
-                                 src_stride);
-            transpose_edge(dst + c * dst_stride + r, dst_stride, src + r * src_stride + c, src_stride,
-                           kSide<T>, cols - c);
-        }
+        // Down the rows first, which fills the lines of the destination.
+        for (; c + kSide<T> <= cols; c += kSide<T>)
+            for (int64_t r = 0; r < whole_rows; r += kSide<T>)
+                transpose_square(dst + c * dst_stride + r, dst_stride, tile + r * kTileCols<T> + c,
+                                 kTileCols<T>);
     }
-    transpose_edge(dst + r, dst_stride, src + r * src_stride, src_stride, rows - r, cols);
+    for (int64_t k = 0; k < cols; ++k)
+        for (int64_t r = k < c ? whole_rows : 0; r < rows; ++r)
+            dst[k * dst_stride + r] = tile[r * kTileCols<T> + k];
 }
 
 // dst[c * dst_stride + r] = src[r * src_stride + c]
 template <class T>
 void transpose(void* out, int64_t dst_stride, const void* in, int64_t src_stride, int64_t rows,
                int64_t cols) {
-    constexpr int64_t kRows = 64;
-    constexpr int64_t kCols = 128 / static_cast<int64_t>(sizeof(T));
     T* dst = static_cast<T*>(out);
     const T* src = static_cast<const T*>(in);
-    for (int64_t r = 0; r < rows; r += kRows)
-        for (int64_t c = 0; c < cols; c += kCols)
-            transpose_block(dst + c * dst_stride + r, dst_stride, src + r * src_stride + c, src_stride,
-                            min_of(rows - r, kRows), min_of(cols - c, kCols));
+    alignas(64) T tile[kTileRows * kTileCols<T>];
+    for (int64_t r = 0; r < rows; r += kTileRows) {
+        const int64_t m = min_of(rows - r, kTileRows);
+        for (int64_t c = 0; c < cols; c += kTileCols<T>) {
+            const int64_t n = min_of(cols - c, kTileCols<T>);
+            const T* from = src + r * src_stride + c;
+            for (int64_t i = 0; i < m; ++i) {
+                if (n == kTileCols<T>)
+                    memcpy(tile + i * kTileCols<T>, from + i * src_stride, 128);
+                else
+                    memcpy(tile + i * kTileCols<T>, from + i * src_stride,
+                           static_cast<size_t>(n) * sizeof(T));
+            }
+            transpose_tile(dst + c * dst_stride + r, dst_stride, tile, m, n);
+        }
+    }
 }
 
 template <class T>

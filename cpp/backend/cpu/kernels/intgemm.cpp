@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include <type_traits>
 #include <utility>
 #if defined(__AVX2__) || defined(__AVX512F__)
 #include <immintrin.h>
@@ -41,26 +42,34 @@ struct Simd {
     static void store(T* p, V v) { memcpy(p, &v, kBytes); }
     // x - 0 is x for every x, signed zeros included.
     static V splat(T x) { return x - V{}; }
-};
-
-template <class V>
-V multiply_add(V a, V b, V c) {
-    return a * b + c;
-}
+    // a * b + c, in floating point rounded once where the instruction set can.
+    static V multiply_add(V a, V b, V c) {
 #if defined(__AVX512F__)
-inline __m512 multiply_add(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
-inline __m512d multiply_add(__m512d a, __m512d b, __m512d c) { return _mm512_fmadd_pd(a, b, c); }
+        if constexpr (std::is_same_v<T, float>)
+            return (V)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+        else if constexpr (std::is_same_v<T, double>)
+            return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+        else
+            return a * b + c;
 #elif defined(__AVX2__)
-inline __m256 multiply_add(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
-inline __m256d multiply_add(__m256d a, __m256d b, __m256d c) { return _mm256_fmadd_pd(a, b, c); }
+        if constexpr (std::is_same_v<T, float>)
+            return (V)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+        else if constexpr (std::is_same_v<T, double>)
+            return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+        else
+            return a * b + c;
 #elif defined(__ARM_NEON)
-inline float32x4_t multiply_add(float32x4_t a, float32x4_t b, float32x4_t c) {
-    return vfmaq_f32(c, a, b);
-}
-inline float64x2_t multiply_add(float64x2_t a, float64x2_t b, float64x2_t c) {
-    return vfmaq_f64(c, a, b);
-}
+        if constexpr (std::is_same_v<T, float>)
+            return (V)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+        else if constexpr (std::is_same_v<T, double>)
+            return (V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+        else
+            return a * b + c;
+#else
+        return a * b + c;
 #endif
+    }
+};
 
 #if defined(__FMA__) || defined(__ARM_NEON)
 inline float scalar_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
@@ -278,7 +287,7 @@ struct Gemm {
             for (int r = 0; r < R; ++r) {
                 const V av = S::splat(a[r / P * a_row + r % P]);
 #pragma GCC unroll 8
-                for (int v = 0; v < NV; ++v) acc[r][v] = multiply_add(av, bv[v], acc[r][v]);
+                for (int v = 0; v < NV; ++v) acc[r][v] = S::multiply_add(av, bv[v], acc[r][v]);
             }
         }
         if (!kComplex && t.cols == NV * W) {
@@ -313,10 +322,14 @@ struct Gemm {
     template <int NV>
     static TileFn pick(int64_t rows) {
         switch (rows) {
-            case 2: return tile<2, NV>;
-            case 4: return tile<4, NV>;
-            case 6: return tile<6, NV>;
-            default: break;
+            case 2:
+                return tile<2, NV>;
+            case 4:
+                return tile<4, NV>;
+            case 6:
+                return tile<6, NV>;
+            default:
+                break;
         }
         if constexpr (!kComplex) {
             if (rows == 1) return tile<1, NV>;
@@ -429,6 +442,16 @@ struct Gemm {
     // Dot products of x with N columns whose elements are adjacent.
     template <int N>
     static void columns(Acc* out, const Mem* x, const Mem* b, int64_t stride, int64_t k) {
+        if (k < kReduceLanes) {
+            for (int c = 0; c < N; ++c, b += stride) {
+                Acc lanes[kReduceLanes];
+                for (int64_t l = 0; l < k; ++l)
+                    lanes[l] = scalar_fma(Acc{widen(x[l])}, Acc{widen(b[l])}, Acc{});
+                fold(lanes, 1, 1, k);
+                out[c] = lanes[0];
+            }
+            return;
+        }
         constexpr int kVectors = static_cast<int>(kReduceLanes / W);
         V sums[N][kVectors] = {};
         int64_t i = 0;
@@ -438,7 +461,8 @@ struct Gemm {
                 const V xv = load_wide(x + i + v * W);
 #pragma GCC unroll 8
                 for (int c = 0; c < N; ++c)
-                    sums[c][v] = multiply_add(xv, load_wide(b + c * stride + i + v * W), sums[c][v]);
+                    sums[c][v] =
+                        S::multiply_add(xv, load_wide(b + c * stride + i + v * W), sums[c][v]);
             }
         }
         for (int c = 0; c < N; ++c) {
@@ -446,7 +470,7 @@ struct Gemm {
             memcpy(lanes, sums[c], sizeof lanes);
             for (int64_t l = 0; i + l < k; ++l)
                 lanes[l] = scalar_fma(widen(x[i + l]), widen(b[c * stride + i + l]), lanes[l]);
-            out[c] = fold_one(lanes, k < kReduceLanes ? k : kReduceLanes);
+            out[c] = fold_one(lanes, kReduceLanes);
         }
     }
 
@@ -473,9 +497,10 @@ struct Gemm {
     // Reals of a row of lanes, and rows of b that are packed at a time.
     static constexpr int64_t kAccBytes = sizeof(Acc), kColumns = 512 / kAccBytes, kPackDepth = 64;
 
-    [[gnu::always_inline]] static inline void add_row(Acc* lane, V x, const Acc* row, int64_t width) {
+    [[gnu::always_inline]] static inline void add_row(Acc* lane, V x, const Acc* row,
+                                                      int64_t width) {
         for (int64_t j = 0; j < width; j += W)
-            S::store(lane + j, multiply_add(x, S::load(row + j), S::load(lane + j)));
+            S::store(lane + j, S::multiply_add(x, S::load(row + j), S::load(lane + j)));
     }
 
     // The same sums for up to kColumns columns side by side. direct: rows of b are adjacent and
@@ -493,13 +518,15 @@ struct Gemm {
             const int64_t depth = k - first < kPackDepth ? k - first : kPackDepth;
             const Mem* source = b + first * layout.row_stride * P;
             if (!direct)
-                pack_strip(packed, width, source, layout.row_stride, layout.col_stride, depth, cols);
+                pack_strip(packed, width, source, layout.row_stride, layout.col_stride, depth,
+                           cols);
             for (int64_t i = 0; i < depth; ++i) {
                 const Acc* row = packed + i * width;
                 if (direct) {
                     row = reinterpret_cast<const Acc*>(source + i * layout.row_stride * P);
                     // Rows far apart are no pattern that hardware would fetch ahead.
-                    const char* ahead = reinterpret_cast<const char*>(row + 8 * layout.row_stride * P);
+                    const char* ahead =
+                        reinterpret_cast<const char*>(row + 8 * layout.row_stride * P);
                     for (int64_t byte = 0; byte < width * kAccBytes; byte += 64)
                         __builtin_prefetch(ahead + byte);
                 }
@@ -533,10 +560,12 @@ struct Gemm {
         int64_t j = 0;
         if (b.row_stride == 1 && (n == 1 || k >= kPackDepth)) {
             if constexpr (kComplex) {
-                for (; j < n; ++j) column_complex(out + 2 * j, x, data + 2 * j * b.col_stride, k, conj);
+                for (; j < n; ++j)
+                    column_complex(out + 2 * j, x, data + 2 * j * b.col_stride, k, conj);
             } else {
                 // As many columns as keep the adders busy without running out of registers.
-                constexpr int kSide = W * 8 >= kReduceLanes ? static_cast<int>(W * 8 / kReduceLanes) : 1;
+                constexpr int kSide =
+                    W * 8 >= kReduceLanes ? static_cast<int>(W * 8 / kReduceLanes) : 1;
                 for (; j + kSide <= n; j += kSide)
                     columns<kSide>(out + j, x, data + j * b.col_stride, b.col_stride, k);
                 for (; j < n; ++j) columns<1>(out + j, x, data + j * b.col_stride, b.col_stride, k);
@@ -552,8 +581,14 @@ struct Gemm {
     }
 
     static constexpr GemmKernels kernels() {
-        return {NR / P, static_cast<int64_t>(sizeof(Acc)) * P, kScratch,           pack,
-                multiply, add, kSame ? nullptr : round, dots};
+        return {NR / P,
+                static_cast<int64_t>(sizeof(Acc)) * P,
+                kScratch,
+                pack,
+                multiply,
+                add,
+                kSame ? nullptr : round,
+                dots};
     }
 };
 

@@ -222,16 +222,16 @@ void binary(void* dst, const void* const* src, int64_t n, unsigned scalars) {
     X(Tanh, tanh, tanh)
 
 // X(op, what is usual, float32 function, float64 function)
-#define ASC_GUARDED_FUNCTIONS(X)         \
-    X(Acosh, usual_acosh, acosh, acosh)  \
-    X(Asinh, usual_asinh, asinh, asinh)  \
-    X(Atanh, usual_atanh, atanh, atanh)  \
-    X(Exp, usual_exp, exp, exp)          \
-    X(Expm1, usual_expm1, expm1, expm1)  \
-    X(Log, usual_log, log32, log64)      \
-    X(Log1p, usual_log1p, log1p, log1p)  \
-    X(Log2, usual_log, log2_32, log2_64) \
-    X(Log10, usual_log, log10_32, log10_64)
+#define ASC_GUARDED_FUNCTIONS(X)        \
+    X(Acosh, usual_acosh, acosh, acosh) \
+    X(Asinh, usual_asinh, asinh, asinh) \
+    X(Atanh, usual_atanh, atanh, atanh) \
+    X(Exp, usual_exp, exp, exp)         \
+    X(Expm1, usual_expm1, expm1, expm1) \
+    X(Log, usual_log, log, log)         \
+    X(Log1p, usual_log1p, log1p, log1p) \
+    X(Log2, usual_log, log2, log2)      \
+    X(Log10, usual_log, log10, log10)
 
 // X(op, stem of the functions)
 #define ASC_PERIODIC_FUNCTIONS(X) \

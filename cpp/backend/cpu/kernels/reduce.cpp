@@ -112,8 +112,7 @@ inline void reduce_block(double* out, int64_t plane, const S* src, int64_t n, do
 #pragma GCC unroll 8
         for (int half = kFirst; half >= Parts; half /= 2) {
 #pragma GCC unroll 32
-            for (int j = 0; j < half; ++j)
-                lanes[p][j] = F::merge(lanes[p][j], lanes[p][j + half]);
+            for (int j = 0; j < half; ++j) lanes[p][j] = F::merge(lanes[p][j], lanes[p][j + half]);
         }
         for (int j = 0; j < Parts; ++j) out[p * plane + j] = lanes[p][j];
     }
@@ -136,7 +135,8 @@ void few_elements(double* out, int64_t plane, const S* src, int64_t n, double ce
 }
 
 template <class F, class S, int Parts>
-[[gnu::noinline]] void part_block(double* out, int64_t plane, const S* src, int64_t n, double center) {
+[[gnu::noinline]] void part_block(double* out, int64_t plane, const S* src, int64_t n,
+                                  double center) {
     if (n <= kReduceLanes) return few_elements<F, S, Parts>(out, plane, src, n, center);
     reduce_block<F, S, Parts, false>(out, plane, src, n, center);
 }
@@ -164,10 +164,11 @@ void float_run(void* out, const void* in, int64_t n, const double* center) {
     }
 }
 
-// acc[j] = src[j], src[stride + j], ... combined in order, `rows` of them; planes are `plane` apart.
+// acc[j] = src[j], src[stride + j], ... combined in order, `rows` of them; planes are `plane`
+// apart.
 template <class F, class S>
-[[gnu::noinline]] void float_rows(double* acc, int64_t plane, const S* src, int64_t stride, int64_t rows, int64_t cols,
-                const double* center) {
+[[gnu::noinline]] void float_rows(double* acc, int64_t plane, const S* src, int64_t stride,
+                                  int64_t rows, int64_t cols, const double* center) {
     constexpr int kUnroll = 4;
     const auto vectors = [&]<int N>(int64_t j, TypeTag<int[N]>) {
         Doubles a[N][F::kPlanes], c[N];
@@ -206,7 +207,8 @@ struct Columns {
     void lanes(double* slot, int64_t lane, int64_t step) const {
         if (step == kReduceLanes) {
             const int64_t count = (rows - lane + kReduceLanes - 1) / kReduceLanes;
-            float_rows<F>(slot, cols, src + lane * stride, kReduceLanes * stride, count, cols, center);
+            float_rows<F>(slot, cols, src + lane * stride, kReduceLanes * stride, count, cols,
+                          center);
             return;
         }
         lanes(slot, lane, 2 * step);
@@ -244,7 +246,8 @@ template <class F, class S>
 [[gnu::noinline]] void real_columns(double* acc, const S* src, int64_t row_stride, int64_t rows,
                                     int64_t cols, const double* center) {
     constexpr int64_t kSlots = 6;  // one for each level of the tree of lanes
-    if (row_stride == cols && cols <= kFewColumns) return few_columns<F>(acc, src, rows, cols, center);
+    if (row_stride == cols && cols <= kFewColumns)
+        return few_columns<F>(acc, src, rows, cols, center);
     double slots[kSlots * F::kPlanes * kReduceColumns];
     Columns<F, S>{src, row_stride, rows, cols, center}.lanes(slots, 0, 1);
     memcpy(acc, slots, static_cast<size_t>(F::kPlanes * cols) * sizeof(double));
@@ -264,8 +267,12 @@ void float_merge(void* acc, const void* part, int64_t n) {
 
 template <class F, class S, int Parts>
 constexpr ReduceKernels float_kernels() {
-    return {float_run<F, S, Parts>, float_columns<F, S, Parts>, float_merge<F, F::kPlanes * Parts>,
-            nullptr, 8 * Parts, F::kPlanes};
+    return {float_run<F, S, Parts>,
+            float_columns<F, S, Parts>,
+            float_merge<F, F::kPlanes * Parts>,
+            nullptr,
+            8 * Parts,
+            F::kPlanes};
 }
 
 // ---- products, one factor after the other: infinities and zeros meet as in multiplication ----
@@ -338,7 +345,8 @@ inline T scan_whole_group(T* dst, const T* src, T carry, T base) {
 }
 
 template <class T>
-void scan_sum_run(void* out, void* carry_of_chunk, const void* base_of_chunk, const void* in, int64_t n) {
+void scan_sum_run(void* out, void* carry_of_chunk, const void* base_of_chunk, const void* in,
+                  int64_t n) {
     T* dst = static_cast<T*>(out);
     const T* src = static_cast<const T*>(in);
     const T base = *static_cast<const T*>(base_of_chunk);
@@ -396,7 +404,8 @@ void scan_prod_run(void* out, void* carry, const void*, const void* in, int64_t 
 }
 
 template <class T>
-void scan_prod_columns(void* out, void* carry, const void*, const void* in, int64_t rows, int64_t cols) {
+void scan_prod_columns(void* out, void* carry, const void*, const void* in, int64_t rows,
+                       int64_t cols) {
     T* dst = static_cast<T*>(out);
     const T* src = static_cast<const T*>(in);
     T* acc = static_cast<T*>(carry);
@@ -523,7 +532,8 @@ void count_columns(uint64_t* counts, const uint64_t* bits, int64_t rows, int64_t
     BitRow digits[kPlanes] = {};
     for (int64_t i = 0; i < rows; i += 8, bits += 8 * kWords) {
         BitRow x[8] = {};
-        for (int64_t k = 0; k < min_of(8, rows - i); ++k) memcpy(&x[k], bits + k * kWords, sizeof(x[k]));
+        for (int64_t k = 0; k < min_of(8, rows - i); ++k)
+            memcpy(&x[k], bits + k * kWords, sizeof(x[k]));
         BitRow twos[4], fours[2], carry;
         for (int k = 0; k < 4; ++k) add_digits(digits[0], x[2 * k], x[2 * k + 1], twos[k]);
         for (int k = 0; k < 2; ++k) add_digits(digits[1], twos[2 * k], twos[2 * k + 1], fours[k]);
@@ -661,14 +671,14 @@ void minmax_finish(void* dst, const void* acc, int64_t n, bool max) {
 template <class K>
 void fill_minmax(KernelTable& t, DType dtype) {
     t.reduce[static_cast<int>(ReduceOp::MinMax)][index(dtype)] = {
-        minmax_run<K>,    minmax_columns<K>, minmax_merge<K>,
+        minmax_run<K>,    minmax_columns<K>,       minmax_merge<K>,
         minmax_finish<K>, sizeof(typename K::Key), 2};
 }
 
 template <class T>
 void fill_integer(KernelTable& t, DType dtype) {
-    t.reduce[static_cast<int>(ReduceOp::Sum)][index(dtype)] = {sum_run<T>, sum_columns<T>, sum_merge,
-                                                               nullptr,    8,              1};
+    t.reduce[static_cast<int>(ReduceOp::Sum)][index(dtype)] = {
+        sum_run<T>, sum_columns<T>, sum_merge, nullptr, 8, 1};
     fill_minmax<IntKey<T>>(t, dtype);
 }
 

@@ -107,9 +107,9 @@ ASC_INLINE V lane_xor(V a) {
         return __builtin_shufflevector(a, a, 0 ^ X, 1 ^ X, 2 ^ X, 3 ^ X, 4 ^ X, 5 ^ X, 6 ^ X,
                                        7 ^ X);
     } else {
-        return __builtin_shufflevector(a, a, 0 ^ X, 1 ^ X, 2 ^ X, 3 ^ X, 4 ^ X, 5 ^ X, 6 ^ X,
-                                       7 ^ X, 8 ^ X, 9 ^ X, 10 ^ X, 11 ^ X, 12 ^ X, 13 ^ X,
-                                       14 ^ X, 15 ^ X);
+        return __builtin_shufflevector(a, a, 0 ^ X, 1 ^ X, 2 ^ X, 3 ^ X, 4 ^ X, 5 ^ X, 6 ^ X, 7 ^ X,
+                                       8 ^ X, 9 ^ X, 10 ^ X, 11 ^ X, 12 ^ X, 13 ^ X, 14 ^ X,
+                                       15 ^ X);
     }
 }
 
@@ -316,11 +316,24 @@ void sort_network(const K* src, K* dst, int64_t n) {
 // ---------------------------------------------------------------- partition
 
 #if defined(__AVX512F__)
-ASC_INLINE unsigned below(Vec<int32_t> v, Vec<int32_t> p) {
+ASC_INLINE __mmask16 below(Vec<int32_t> v, Vec<int32_t> p) {
     return _mm512_cmplt_epi32_mask((__m512i)v, (__m512i)p);
 }
-ASC_INLINE unsigned below(Vec<int64_t> v, Vec<int64_t> p) {
+ASC_INLINE __mmask8 below(Vec<int64_t> v, Vec<int64_t> p) {
     return _mm512_cmplt_epi64_mask((__m512i)v, (__m512i)p);
+}
+ASC_INLINE __mmask16 others(__mmask16 m) { return _knot_mask16(m); }
+ASC_INLINE __mmask8 others(__mmask8 m) { return _knot_mask8(m); }
+// In assembly, because GCC 12 may spill the widened mask as 1 or 2 bytes and reload 4.
+ASC_INLINE unsigned mask_bits(__mmask16 m) {
+    unsigned bits;
+    asm("kmovw %1, %0" : "=r"(bits) : "k"(m));
+    return bits;
+}
+ASC_INLINE unsigned mask_bits(__mmask8 m) {
+    unsigned bits;
+    asm("kmovb %1, %0" : "=r"(bits) : "k"(m));
+    return bits;
 }
 // A zero the compiler cannot see through: the zeroing form of compress waits for the old value of
 // its destination on Zen 5, the merging form with a fresh register does not.
@@ -329,13 +342,11 @@ ASC_INLINE __m512i fresh_zero() {
     asm("" : "+v"(zero));
     return zero;
 }
-ASC_INLINE Vec<int32_t> compress(Vec<int32_t> v, unsigned m) {
-    return (Vec<int32_t>)_mm512_mask_compress_epi32(fresh_zero(), static_cast<__mmask16>(m),
-                                                    (__m512i)v);
+ASC_INLINE Vec<int32_t> compress(Vec<int32_t> v, __mmask16 m) {
+    return (Vec<int32_t>)_mm512_mask_compress_epi32(fresh_zero(), m, (__m512i)v);
 }
-ASC_INLINE Vec<int64_t> compress(Vec<int64_t> v, unsigned m) {
-    return (Vec<int64_t>)_mm512_mask_compress_epi64(fresh_zero(), static_cast<__mmask8>(m),
-                                                    (__m512i)v);
+ASC_INLINE Vec<int64_t> compress(Vec<int64_t> v, __mmask8 m) {
+    return (Vec<int64_t>)_mm512_mask_compress_epi64(fresh_zero(), m, (__m512i)v);
 }
 #elif defined(__AVX2__)
 // Byte j of entry m: the 32-bit lane that comes j-th when the lanes of mask m move to the front.
@@ -360,6 +371,8 @@ ASC_INLINE unsigned below(Vec<int32_t> v, Vec<int32_t> p) {
 ASC_INLINE unsigned below(Vec<int64_t> v, Vec<int64_t> p) {
     return static_cast<unsigned>(_mm256_movemask_pd((__m256d)(v < p)));
 }
+ASC_INLINE unsigned others(unsigned m) { return ~m; }
+ASC_INLINE unsigned mask_bits(unsigned m) { return m; }
 ASC_INLINE __m256i compress_lanes32(__m256i v, unsigned m) {
     const __m128i bytes = _mm_cvtsi64_si128(static_cast<long long>(kCompress.row[m & 255]));
     return _mm256_permutevar8x32_epi32(v, _mm256_cvtepu8_epi32(bytes));
@@ -385,10 +398,10 @@ int64_t partition(const K* src, K* lo, K* hi, int64_t n, K pivot) {
 #pragma GCC unroll 4
     for (; i + L <= n; i += L) {
         const Vec<K> v = load(src + i);
-        const unsigned m = below(v, p);
+        const auto m = below(v, p);
         store(lo + l, compress(v, m));
-        store(hi + (i - l), compress(v, ~m));
-        l += __builtin_popcount(m);
+        store(hi + (i - l), compress(v, others(m)));
+        l += __builtin_popcount(mask_bits(m));
     }
 #endif
     for (; i < n; ++i) {
@@ -440,7 +453,7 @@ int64_t partition_in_place(K* a, int64_t n, K pivot) {
 #pragma GCC unroll 16
         for (int i = 0; i < kVectors; ++i) {
             v[i] = load(src + i * L);
-            m[i] = below(v[i], p);
+            m[i] = mask_bits(below(v[i], p));
             highs -= __builtin_popcount(m[i]);
         }
         K* low = a + lo;
@@ -450,8 +463,9 @@ int64_t partition_in_place(K* a, int64_t n, K pivot) {
 #pragma GCC unroll 16
         for (int i = 0; i < kVectors; ++i) {
             const int lows = __builtin_popcount(m[i]);
-            store(low, compress(v[i], m[i]));
-            store_first(high, compress(v[i], ~m[i]), L - lows);
+            const auto mask = static_cast<decltype(below(p, p))>(m[i]);
+            store(low, compress(v[i], mask));
+            store_first(high, compress(v[i], others(mask)), L - lows);
             low += lows;
             high += L - lows;
         }
@@ -498,8 +512,8 @@ void draw_sample(const K* src, int64_t n, K* sample, int64_t count) {
     uint64_t state = static_cast<uint64_t>(n);
     for (int64_t i = 0; i < count; ++i) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        const uint64_t jitter = static_cast<uint64_t>(
-            static_cast<unsigned __int128>(state) * step >> 64);
+        const uint64_t jitter =
+            static_cast<uint64_t>(static_cast<unsigned __int128>(state) * step >> 64);
         sample[i] = src[static_cast<uint64_t>(i) * step + jitter];
     }
 }
@@ -514,10 +528,7 @@ template <class K>
 Pivot<K> choose_pivot(const K* src, int64_t n) {
     constexpr int64_t L = kLanes<K>;
     alignas(64) K sample[8 * L];
-    const int64_t count = n < 512     ? L
-                          : n < 2048  ? 2 * L
-                          : n < 16384 ? 4 * L
-                                      : 8 * L;
+    const int64_t count = n < 512 ? L : n < 2048 ? 2 * L : n < 16384 ? 4 * L : 8 * L;
     draw_sample(src, n, sample, count);
     sort_network(sample, sample, count);
     const K* middle = sample + count / 2;

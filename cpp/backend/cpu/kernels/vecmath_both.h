@@ -14,6 +14,10 @@ struct Limits<float> {
     static constexpr float ln2_hi = kLn2HiF, ln2_lo = kLn2LoF;
     static constexpr float exp_top = 89.5f, exp_zero = -104.0f;  // e^x is infinity, 0 beyond
     static constexpr float exp_usual = 87.0f;
+    static constexpr float log2_e = 0x1.715476p+0f, log2_e_lo = 0x1.4ae0c0p-26f;
+    static constexpr float log10_e = 0x1.bcb7b2p-2f, log10_e_lo = -0x1.5b235ep-27f;
+    // The first part has so few bits that its product with an exponent is exact.
+    static constexpr float log10_2 = 0x1.344p-2f, log10_2_lo = 0x1.3509f8p-18f;
     static constexpr float tanh_one = 10.0f;       // beyond it, tanh is 1
     static constexpr float linear = 0x1p-25f;      // below it, x + c x^2 is x
     static constexpr float odd_linear = 0x1p-13f;  // below it, x + c x^3 is x
@@ -29,6 +33,9 @@ struct Limits<double> {
     static constexpr double ln2_hi = kLn2Hi, ln2_lo = kLn2Lo;
     static constexpr double exp_top = 710.5, exp_zero = -745.2;
     static constexpr double exp_usual = 708.0;
+    static constexpr double log2_e = kLog2E, log2_e_lo = 0x1.777d0ffda0d24p-56;
+    static constexpr double log10_e = 0x1.bcb7b1526e50ep-2, log10_e_lo = 0x1.95355baaafad3p-57;
+    static constexpr double log10_2 = 0x1.34413509f8000p-2, log10_2_lo = -0x1.80433b83b532ap-44;
     static constexpr double tanh_one = 20.0;
     static constexpr double linear = 0x1p-54, odd_linear = 0x1p-28, large = 0x1p28;
     static constexpr double least = 0x1p-1074, half_pi = kHalfPi, half_pi_lo = kHalfPiLo;
@@ -135,14 +142,43 @@ ASC_MATH_INLINE T cosh(T x) {
     return a < Limits<T>::inf ? finite : a;
 }
 
+// ---- logarithm ----
+
+template <Domain D, class T>
+ASC_MATH_INLINE T log(T x) {
+    const Scaled<T> v = split<D>(x);
+    return log_special<D>(x, log_sum(v.e, v.m - 1));
+}
+
+template <Domain D, class T>
+ASC_MATH_INLINE T log2(T x) {
+    using L = Limits<T>;
+    const Scaled<T> v = split<D>(x);
+    const Pair<T> l = log_fraction(v.m - 1);
+    const Pair<T> p = exact_product(l.hi, L::log2_e);
+    const T low = mul_add(l.lo, L::log2_e, mul_add(l.hi, L::log2_e_lo, p.lo));
+    const Pair<T> sum = fast_sum(v.e, p.hi);
+    return log_special<D>(x, sum.hi + (sum.lo + low));
+}
+
+template <Domain D, class T>
+ASC_MATH_INLINE T log10(T x) {
+    using L = Limits<T>;
+    const Scaled<T> v = split<D>(x);
+    const Pair<T> l = log_fraction(v.m - 1);
+    const Pair<T> p = exact_product(l.hi, L::log10_e);
+    const T low = mul_add(l.lo, L::log10_e, mul_add(l.hi, L::log10_e_lo, p.lo));
+    const Pair<T> sum = fast_sum(v.e * L::log10_2, p.hi);
+    return log_special<D>(x, sum.hi + (sum.lo + mul_add(v.e, L::log10_2_lo, low)));
+}
+
 // ---- inverse hyperbolic ----
 
 // log(hi + lo) as accurate relative to the result near 1 as elsewhere.
 template <class T>
 ASC_MATH_INLINE T log_of_pair(T hi, T lo) {
     const Scaled<T> v = split_exponent(hi);
-    const Pair<T> f = exact_sum(v.m - 1, lo * (T(0.5) * v.down));
-    return log_sum(v.e, f.hi, f.lo);
+    return log_sum(v.e, exact_sum(v.m - 1, lo * (T(0.5) * v.down)));
 }
 
 // Usual: above -1, finite.
@@ -165,7 +201,7 @@ template <class T>
 ASC_MATH_INLINE T log_of_sum(T x, bool large, Pair<T> sum) {
     const Scaled<T> v = split_exponent(large ? x : sum.hi);
     const Pair<T> f = exact_sum(v.m - 1, large ? T{0} : sum.lo * (T(0.5) * v.down));
-    return log_sum(large ? v.e + 1 : v.e, f.hi, f.lo);
+    return log_sum(large ? v.e + 1 : v.e, f);
 }
 
 // log(x + sqrt(x^2 + 1)). Usual: the square is not lost beside 1, nor 1 beside it.

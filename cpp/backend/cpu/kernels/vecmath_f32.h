@@ -34,48 +34,31 @@ ASC_MATH_INLINE float tanh_tail(float z) {
 
 // ---- logarithm ----
 
-// log(1 + f) - f on 1 + f in [sqrt(1/2), sqrt(2)), error 2^-27 of the logarithm.
-ASC_MATH_INLINE float log_tail(float f) {
-    const float square = f * f;
-    const float rest =
+// log(1 + f) as a sum, f - f^2 / 2 and the rest, on 1 + f in [sqrt(1/2), sqrt(2)); error 2^-27.
+ASC_MATH_INLINE Pair<float> log_fraction(float f) {
+    const Pair<float> square = exact_product(f, f);
+    const float head = mul_add(-0.5f, square.hi, f);
+    const float lost = mul_add(-0.5f, square.lo, mul_add(-0.5f, square.hi, f - head));
+    const float tail =
         polynomial(f, 0x1.555554p-2f, -0x1.000226p-2f, 0x1.99a008p-3f, -0x1.547248p-3f,
                    0x1.22da26p-3f, -0x1.0d852ep-3f, 0x1.055b1ep-3f, -0x1.38b51ep-4f);
-    return mul_add(square * f, rest, -0.5f * square);
+    return {head, mul_add(square.hi * f, tail, lost)};
 }
 
-// e ln 2 + log(1 + f + lo), |lo| much less than |f| or than 1.
-ASC_MATH_INLINE float log_sum(float e, float f, float lo) {
-    const Pair<float> sum = fast_sum(e * kLn2HiF, f);
-    // 1 - f + f^2 is close to 1 / (1 + f)
-    const float low = mul_add(e, kLn2LoF, lo * mul_add(f, f - 1, 1.0f));
-    return sum.hi + (sum.lo + (low + log_tail(f)));
+// e ln 2 + log(1 + f).
+ASC_MATH_INLINE float log_sum(float e, float f) {
+    const Pair<float> l = log_fraction(f);
+    const Pair<float> sum = fast_sum(e * kLn2HiF, l.hi);
+    return sum.hi + (sum.lo + mul_add(e, kLn2LoF, l.lo));
 }
 
-template <Domain D>
-ASC_MATH_INLINE float log32(float x) {
-    const Scaled<float> v = split<D>(x);
-    return log_special<D>(x, log_sum(v.e, v.m - 1, 0.0f));
-}
-
-template <Domain D>
-ASC_MATH_INLINE float log2_32(float x) {
-    const Scaled<float> v = split<D>(x);
-    const float f = v.m - 1;
-    const Pair<float> p = exact_product(f, 0x1.715476p+0f);
-    const float low = mul_add(log_tail(f), 0x1.715476p+0f, mul_add(f, 0x1.4ae0c0p-26f, p.lo));
-    const Pair<float> sum = fast_sum(v.e, p.hi);
-    return log_special<D>(x, sum.hi + (sum.lo + low));
-}
-
-template <Domain D>
-ASC_MATH_INLINE float log10_32(float x) {
-    const Scaled<float> v = split<D>(x);
-    const float f = v.m - 1;
-    const Pair<float> p = exact_product(f, 0x1.bcb7b2p-2f);
-    // log10(2) = hi + lo, hi with 15 bits.
-    const Pair<float> sum = fast_sum(v.e * 0x1.344p-2f, p.hi);
-    const float low = mul_add(v.e, 0x1.3509f8p-18f, mul_add(f, -0x1.5b235ep-27f, p.lo));
-    return log_special<D>(x, sum.hi + (sum.lo + mul_add(log_tail(f), 0x1.bcb7b2p-2f, low)));
+// e ln 2 + log(1 + f.hi + f.lo).
+ASC_MATH_INLINE float log_sum(float e, Pair<float> f) {
+    const Pair<float> l = log_fraction(f.hi);
+    const Pair<float> sum = fast_sum(e * kLn2HiF, l.hi);
+    // 1 - f + f^2 is close to 1 / (1 + f).
+    const float low = mul_add(f.lo, mul_add(f.hi, f.hi - 1, 1.0f), l.lo);
+    return sum.hi + (sum.lo + mul_add(e, kLn2LoF, low));
 }
 
 // ---- inverse trigonometric ----

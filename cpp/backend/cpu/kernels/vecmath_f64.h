@@ -70,49 +70,30 @@ ASC_MATH_INLINE double log_tail(double z) {
                           0x1.2f06fb57ccd73p-3);
 }
 
-// e ln 2 + log(1 + f + lo), |lo| much less than |f| or than 1.
-ASC_MATH_INLINE double log_sum(double e, double f, double lo) {
+// e ln 2 + log(1 + f).
+ASC_MATH_INLINE double log_sum(double e, double f) {
     const double s = f / (2 + f);
     const double half_square = 0.5 * f * f;
-    // (1 - s) / (1 + s) = 1 / (1 + f)
-    const double low = lo * mul_add(2 * s, s - 1, 1.0);
-    const double small = mul_add(s, half_square + log_tail(s * s), mul_add(e, kLn2Lo, low));
+    const double small = mul_add(s, half_square + log_tail(s * s), e * kLn2Lo);
     return e * kLn2Hi - ((half_square - small) - f);
 }
 
-template <Domain D>
-ASC_MATH_INLINE double log64(double x) {
-    const Scaled<double> v = split<D>(x);
-    return log_special<D>(x, log_sum(v.e, v.m - 1, 0.0));
+// e ln 2 + log(1 + f.hi + f.lo).
+ASC_MATH_INLINE double log_sum(double e, DD f) {
+    const double s = f.hi / (2 + f.hi);
+    const double half_square = 0.5 * f.hi * f.hi;
+    // (1 - s) / (1 + s) = 1 / (1 + f), close to 1 - 2 s + 2 s^2.
+    const double low = f.lo * mul_add(2 * s, s - 1, 1.0);
+    const double small = mul_add(s, half_square + log_tail(s * s), mul_add(e, kLn2Lo, low));
+    return e * kLn2Hi - ((half_square - small) - f.hi);
 }
 
-// log(1 + f) - f.
-ASC_MATH_INLINE double log_rest(double f) {
+// log(1 + f) as a sum, f - f^2 / 2 and the rest, on 1 + f in [sqrt(1/2), sqrt(2)).
+ASC_MATH_INLINE DD log_fraction(double f) {
     const double s = f / (2 + f);
-    const double half_square = 0.5 * f * f;
-    return mul_add(s, half_square + log_tail(s * s), -half_square);
-}
-
-template <Domain D>
-ASC_MATH_INLINE double log2_64(double x) {
-    const Scaled<double> v = split<D>(x);
-    const double f = v.m - 1;
-    const DD p = exact_product(f, kLog2E);
-    const double low = mul_add(log_rest(f), kLog2E, mul_add(f, 0x1.777d0ffda0d24p-56, p.lo));
-    const DD sum = fast_sum(v.e, p.hi);
-    return log_special<D>(x, sum.hi + (sum.lo + low));
-}
-
-template <Domain D>
-ASC_MATH_INLINE double log10_64(double x) {
-    const Scaled<double> v = split<D>(x);
-    const double f = v.m - 1;
-    const DD p = exact_product(f, 0x1.bcb7b1526e50ep-2);
-    // log10(2) = hi + lo, hi with 40 bits.
-    const DD sum = fast_sum(v.e * 0x1.34413509f8000p-2, p.hi);
-    const double low =
-        mul_add(v.e, -0x1.80433b83b532ap-44, mul_add(f, 0x1.95355baaafad3p-57, p.lo));
-    return log_special<D>(x, sum.hi + (sum.lo + mul_add(log_rest(f), 0x1.bcb7b1526e50ep-2, low)));
+    const DD half = exact_product(0.5 * f, f);
+    const DD head = fast_sum(f, -half.hi);
+    return {head.hi, mul_add(s, half.hi + log_tail(s * s), head.lo - half.lo)};
 }
 
 // e ln 2 + log(m) as a sum good to 2^-64 of itself: given f = m - 1 and d = m + 1 for an

@@ -1,0 +1,182 @@
+#include "graph/tape.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "graph/fusion.h"
+#include "runtime/pool.h"
+#include "runtime/workers.h"
+
+namespace asc {
+namespace {
+
+// A tape runs by itself when it has this many entries, or keeps this share of memory alive.
+constexpr size_t kMostEntries = 512;
+constexpr int64_t kHeldShare = 8;
+
+Deferral deferral_setting() {
+    const char* setting = std::getenv("ASCEND_ARRAY_API_DEFER");
+    if (setting && !std::strcmp(setting, "off")) return Deferral::Off;
+    if (setting && !std::strcmp(setting, "always")) return Deferral::Always;
+    return Deferral::Auto;
+}
+
+// Every tape that was ever made; one whose thread has ended serves a new thread.
+struct Registry {
+    std::mutex mutex;
+    std::vector<Tape*> tapes;
+    std::vector<Tape*> idle;
+};
+Registry& registry() {
+    static Registry& instance = *new Registry;
+    return instance;
+}
+
+void finish_all_tapes() {
+    std::vector<Tape*> tapes;
+    {
+        std::lock_guard lock(registry().mutex);
+        tapes = registry().tapes;
+    }
+    for (Tape* tape : tapes) tape->finish();
+}
+
+struct TapeOwner {
+    Tape* tape;
+
+    TapeOwner() {
+        std::lock_guard lock(registry().mutex);
+        if (registry().idle.empty()) {
+            tape = registry().tapes.emplace_back(new Tape);
+        } else {
+            tape = registry().idle.back();
+            registry().idle.pop_back();
+        }
+    }
+    ~TapeOwner() {
+        std::lock_guard lock(registry().mutex);
+        registry().idle.push_back(tape);
+    }
+};
+
+WaitHooks wait_hooks = {[]() -> void* { return nullptr; }, [](void*) {}};
+
+struct Waiting {
+    void* state = wait_hooks.before();
+    ~Waiting() { wait_hooks.after(state); }
+};
+
+std::atomic<int64_t> recorded{0};
+thread_local const Tape* running_here = nullptr;
+
+}  // namespace
+
+Deferral deferral() {
+    static const Deferral setting = deferral_setting();
+    return setting;
+}
+
+bool fusion_enabled() {
+    static const bool enabled = [] {
+        const char* setting = std::getenv("ASCEND_ARRAY_API_FUSION");
+        return !setting || std::strcmp(setting, "off") != 0;
+    }();
+    return enabled;
+}
+
+void set_wait_hooks(WaitHooks hooks) { wait_hooks = hooks; }
+
+Tape& Tape::current() {
+    thread_local TapeOwner owner;
+    return *owner.tape;
+}
+
+void Tape::install() {
+    Pending::finish_all_ = finish_all_tapes;
+    // A child inherits results only: its parent's threads and locks are gone.
+    pthread_atfork(finish_all_tapes, nullptr, nullptr);
+}
+
+bool Tape::empty() const {
+    std::lock_guard lock(mutex_);
+    return entries_.empty();
+}
+
+void Tape::record(Entry entry) {
+    bool shared = entry.output.storage->shared();
+    int64_t held = 0;
+    for (int k = 0; k < entry.arity; ++k) {
+        if (entry.constant[k]) continue;
+        Storage& storage = *entry.inputs[k].storage;
+        shared |= storage.shared();
+        if (storage.writer() != this) storage.settle();
+        if (!storage.writer() && storage.readers() == 0) held += storage.nbytes();
+    }
+    Storage& target = *entry.output.storage;
+    if (!target.promised() && !target.writer() && target.readers() == 0) held += target.nbytes();
+    if (Pending* writer = target.writer(); writer && writer != this) writer->finish();
+    // Readers may be ours; only a look at every tape could tell, and finishing is always right.
+    if (target.readers() > 0 && !target.promised()) {
+        std::vector<Tape*> tapes;
+        {
+            std::lock_guard lock(registry().mutex);
+            tapes = registry().tapes;
+        }
+        for (Tape* tape : tapes) {
+            if (tape != this) tape->finish();
+        }
+    }
+    bool full = false;
+    {
+        std::lock_guard lock(mutex_);
+        for (int k = 0; k < entry.arity; ++k) {
+            if (!entry.constant[k]) entry.inputs[k].storage->add_reader();
+        }
+        target.set_writer(this);
+        entries_.push_back(std::move(entry));
+        held_bytes_ += held;
+        full = entries_.size() >= kMostEntries || held_bytes_ > pool::memory_limit() / kHeldShare;
+    }
+    recorded.fetch_add(1, std::memory_order_relaxed);
+    // Memory that someone else can change is read and written at the call.
+    if (full || shared) finish();
+}
+
+void Tape::finish() {
+    // Inside a run of its own, a tape's storages are used as they are.
+    if (running_here == this || workers::in_task()) return;
+    std::vector<Entry> entries;  // destroyed after the locks are released
+    Waiting waiting;
+    std::lock_guard run_lock(running_);
+    {
+        std::lock_guard lock(mutex_);
+        entries.swap(entries_);
+        held_bytes_ = 0;
+    }
+    if (entries.empty()) return;
+    running_here = this;
+    run_entries(entries);
+    running_here = nullptr;
+    for (Entry& entry : entries) {
+        for (int k = 0; k < entry.arity; ++k) {
+            if (!entry.constant[k]) entry.inputs[k].storage->drop_reader();
+        }
+    }
+    std::lock_guard lock(mutex_);
+    // What has been recorded meanwhile may write the same storages again.
+    for (Entry& entry : entries) {
+        bool again = false;
+        for (const Entry& later : entries_) again |= later.output.storage == entry.output.storage;
+        if (!again) entry.output.storage->set_writer(nullptr);
+    }
+}
+
+Tape::Counters Tape::counters() {
+    FusionCounters f = fusion_counters();
+    return {recorded.load(), f.dead, f.groups, f.programs};
+}
+
+}  // namespace asc
