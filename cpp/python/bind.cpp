@@ -239,6 +239,17 @@ int64_t to_int(PyObject* o, const char* function, const char* parameter) {
     return value;
 }
 
+int64_t to_offset(PyObject* o, const char* function, const char* parameter) {
+    constexpr int64_t kLimit = int64_t{1} << 62;
+    if (PyLong_Check(o)) {
+        int overflow = 0;
+        int64_t value = PyLong_AsLongLongAndOverflow(o, &overflow);
+        if (overflow) return overflow > 0 ? kLimit : -kLimit;
+        if (!PyBool_Check(o)) return value > kLimit ? kLimit : value < -kLimit ? -kLimit : value;
+    }
+    return to_int(o, function, parameter);
+}
+
 double to_double(PyObject* o, const char* function, const char* parameter) {
     double value = PyFloat_AsDouble(o);
     if (value == -1.0 && PyErr_Occurred()) {

@@ -94,6 +94,8 @@ PyObject* item(const Array& x);
 
 // ---- plain values
 int64_t to_int(PyObject* o, const char* function, const char* parameter);  // anything with __index__
+// The same for offsets of diagonals: what exceeds every matrix is cut to +-2**62.
+int64_t to_offset(PyObject* o, const char* function, const char* parameter);
 double to_double(PyObject* o, const char* function, const char* parameter);
 bool to_bool(PyObject* o, const char* function, const char* parameter);
 // An int or a sequence of ints.

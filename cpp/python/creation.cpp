@@ -85,7 +85,7 @@ PyObject* full(PyObject* const* args) {
 PyObject* eye(PyObject* const* args) {
     int64_t rows = to_int(args[0], "eye", "n_rows");
     int64_t columns = args[1] == Py_None ? rows : to_int(args[1], "eye", "n_cols");
-    int64_t k = to_int(args[2], "eye", "k");
+    int64_t k = to_offset(args[2], "eye", "k");
     DType dtype = to_optional_dtype(args[3], "eye").value_or(kDefaultFloat);
     check_device(args[4], "eye");
     Dims shape{rows, columns};
@@ -268,7 +268,7 @@ template <bool kLower>
 PyObject* triangle_of(PyObject* const* args) {
     const char* function = kLower ? "tril" : "triu";
     const Array& x = to_array(args[0], function, "x");
-    int64_t k = to_int(args[1], function, "k");
+    int64_t k = to_offset(args[1], function, "k");
     if (x.ndim() < 2) {
         raise(ErrorKind::Value, "%s: x must have at least 2 dimensions, got shape %s", function, to_string(x.shape).c_str());
     }

@@ -275,7 +275,7 @@ PyObject* diagonal_of(PyObject* const* args) {
     if (x.ndim() < 2) {
         raise(ErrorKind::Value, "diagonal: x must have at least 2 dimensions, got shape %s", to_string(x.shape).c_str());
     }
-    int64_t offset = to_int(args[1], "diagonal", "offset");
+    int64_t offset = to_offset(args[1], "diagonal", "offset");
     int64_t rows = x.shape[x.ndim() - 2], columns = x.shape.back();
     return wrap(diagonal(x, std::clamp(offset, -rows, columns)));
 }
