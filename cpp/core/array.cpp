@@ -8,24 +8,29 @@
 
 namespace asc {
 
-static int64_t storage_bytes(int64_t elements, DType dtype) { return (elements * bits(dtype) + 7) / 8; }
+static int64_t storage_bytes(int64_t elements, DType dtype) {
+    return (elements * bits(dtype) + 7) / 8;
+}
 
 int64_t checked_size(const Dims& shape, DType dtype, const char* function) {
     // Short vectors, the most frequent shape of small arrays, cannot fail.
     if (shape.size() == 1 && shape[0] >= 0 && shape[0] < (1 << 16)) return shape[0];
     if (shape.size() > kMaxRank) {
-        raise(ErrorKind::Value, "%s: %d dimensions, at most %d are supported", function, shape.size(), kMaxRank);
+        raise(ErrorKind::Value, "%s: %d dimensions, at most %d are supported", function,
+              shape.size(), kMaxRank);
     }
     for (int64_t extent : shape) {
         if (extent < 0) {
-            raise(ErrorKind::Value, "%s: negative extent in shape %s", function, to_string(shape).c_str());
+            raise(ErrorKind::Value, "%s: negative extent in shape %s", function,
+                  to_string(shape).c_str());
         }
     }
     int64_t elements = checked_product(shape), total = 0;
     if (elements < 0 || __builtin_mul_overflow(elements, bits(dtype), &total) ||
         total / 8 > pool::memory_limit()) {
-        raise(ErrorKind::Memory, "%s: an array of shape %s and dtype %s exceeds the memory of this machine",
-              function, to_string(shape).c_str(), name(dtype));
+        raise(ErrorKind::Memory,
+              "%s: an array of shape %s and dtype %s exceeds the memory of this machine", function,
+              to_string(shape).c_str(), name(dtype));
     }
     return elements;
 }
@@ -33,7 +38,8 @@ int64_t checked_size(const Dims& shape, DType dtype, const char* function) {
 Array Array::empty(Dims shape, DType dtype) {
     int64_t elements = checked_size(shape, dtype, "empty");
     Dims strides = row_major_strides(shape);
-    return {Storage::allocate(storage_bytes(elements, dtype)), 0, dtype, std::move(shape), std::move(strides)};
+    return {Storage::allocate(storage_bytes(elements, dtype)), 0, dtype, std::move(shape),
+            std::move(strides)};
 }
 
 Array Array::promised(Dims shape, const Dims& strides, DType dtype) {
@@ -65,7 +71,8 @@ bool overlaps_itself(const Array& x) {
         if (x.shape[i] > 1) axes.push_back(i);
     }
     auto stride = [&](int64_t axis) { return std::abs(x.strides[static_cast<int>(axis)]); };
-    std::sort(axes.begin(), axes.end(), [&](int64_t a, int64_t b) { return stride(a) < stride(b); });
+    std::sort(axes.begin(), axes.end(),
+              [&](int64_t a, int64_t b) { return stride(a) < stride(b); });
     int64_t span = 0;
     for (int64_t axis : axes) {
         if (stride(axis) <= span) return true;
@@ -113,8 +120,7 @@ bool may_overlap(const Array& x, const Array& y) {
 }
 
 bool same_view(const Array& x, const Array& y) {
-    if (x.offset != y.offset || !same_memory(x, y) || x.dtype != y.dtype ||
-        !(x.shape == y.shape)) {
+    if (x.offset != y.offset || !same_memory(x, y) || x.dtype != y.dtype || !(x.shape == y.shape)) {
         return false;
     }
     for (int i = 0; i < x.ndim(); ++i) {
@@ -125,12 +131,15 @@ bool same_view(const Array& x, const Array& y) {
 
 void prepare_recorded_write(const Array& x, const char* function) {
     if (x.storage->read_only()) {
-        raise(ErrorKind::Value, "%s: the array is read-only: its memory was imported as such", function);
+        raise(ErrorKind::Value, "%s: the array is read-only: its memory was imported as such",
+              function);
     }
     if (overlaps_itself(x)) {
         raise(ErrorKind::Value,
-              "%s: the array is read-only: several of its elements share one address, as broadcast_to makes "
-              "them; write to a copy", function);
+              "%s: the array is read-only: several of its elements share one address, as "
+              "broadcast_to makes "
+              "them; write to a copy",
+              function);
     }
     x.storage->own_block();
 }

@@ -12,7 +12,7 @@ namespace asc {
 inline constexpr int kMaxRank = 64;
 
 class Dims {
-public:
+  public:
     Dims() = default;
     explicit Dims(int n) : size_(n) {
         if (n > kInline) data_ = new int64_t[n];
@@ -20,7 +20,8 @@ public:
     Dims(int n, int64_t value) : Dims(n) {
         for (int i = 0; i < n; ++i) data()[i] = value;
     }
-    Dims(std::initializer_list<int64_t> values) : Dims(values.begin(), static_cast<int>(values.size())) {}
+    Dims(std::initializer_list<int64_t> values)
+        : Dims(values.begin(), static_cast<int>(values.size())) {}
     Dims(const int64_t* values, int n) : Dims(n) {
         if (n) std::memcpy(data(), values, static_cast<size_t>(n) * sizeof(int64_t));
     }
@@ -59,11 +60,11 @@ public:
 
     friend bool operator==(const Dims& a, const Dims& b) {
         return a.size_ == b.size_ &&
-               (a.size_ == 0 ||
-                std::memcmp(a.data(), b.data(), static_cast<size_t>(a.size_) * sizeof(int64_t)) == 0);
+               (a.size_ == 0 || std::memcmp(a.data(), b.data(),
+                                            static_cast<size_t>(a.size_) * sizeof(int64_t)) == 0);
     }
 
-private:
+  private:
     static constexpr int kInline = 4;
     void release() {
         if (size_ > kInline) delete[] data_;

@@ -20,21 +20,21 @@ enum class Kind : uint8_t { Bool, Signed, Unsigned, Real, Complex };
 
 // X(name, C++ type of one element, name in Python, kind, bits in memory). Bool is packed: a
 // kernel sees words of bits, never the C++ type.
-#define ASC_FOR_EACH_DTYPE(X)                                  \
-    X(Bool, bool, "bool", Bool, 1)                             \
-    X(Int8, int8_t, "int8", Signed, 8)                         \
-    X(Int16, int16_t, "int16", Signed, 16)                     \
-    X(Int32, int32_t, "int32", Signed, 32)                     \
-    X(Int64, int64_t, "int64", Signed, 64)                     \
-    X(UInt8, uint8_t, "uint8", Unsigned, 8)                    \
-    X(UInt16, uint16_t, "uint16", Unsigned, 16)                \
-    X(UInt32, uint32_t, "uint32", Unsigned, 32)                \
-    X(UInt64, uint64_t, "uint64", Unsigned, 64)                \
-    X(Float16, Half, "float16", Real, 16)                      \
-    X(BFloat16, BHalf, "bfloat16", Real, 16)                   \
-    X(Float32, float, "float32", Real, 32)                     \
-    X(Float64, double, "float64", Real, 64)                    \
-    X(Complex64, Complex<float>, "complex64", Complex, 64)     \
+#define ASC_FOR_EACH_DTYPE(X)                              \
+    X(Bool, bool, "bool", Bool, 1)                         \
+    X(Int8, int8_t, "int8", Signed, 8)                     \
+    X(Int16, int16_t, "int16", Signed, 16)                 \
+    X(Int32, int32_t, "int32", Signed, 32)                 \
+    X(Int64, int64_t, "int64", Signed, 64)                 \
+    X(UInt8, uint8_t, "uint8", Unsigned, 8)                \
+    X(UInt16, uint16_t, "uint16", Unsigned, 16)            \
+    X(UInt32, uint32_t, "uint32", Unsigned, 32)            \
+    X(UInt64, uint64_t, "uint64", Unsigned, 64)            \
+    X(Float16, Half, "float16", Real, 16)                  \
+    X(BFloat16, BHalf, "bfloat16", Real, 16)               \
+    X(Float32, float, "float32", Real, 32)                 \
+    X(Float64, double, "float64", Real, 64)                \
+    X(Complex64, Complex<float>, "complex64", Complex, 64) \
     X(Complex128, Complex<double>, "complex128", Complex, 128)
 
 enum class DType : uint8_t {
@@ -85,10 +85,10 @@ constexpr DType complex_of(DType d) {
 
 template <DType D>
 struct CType;
-#define X(name, ctype, py, kind, bits)   \
-    template <>                          \
-    struct CType<DType::name> {          \
-        using type = ctype;              \
+#define X(name, ctype, py, kind, bits) \
+    template <>                        \
+    struct CType<DType::name> {        \
+        using type = ctype;            \
     };
 ASC_FOR_EACH_DTYPE(X)
 #undef X

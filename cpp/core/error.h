@@ -21,17 +21,18 @@ enum class ErrorKind {
 };
 
 class Error : public std::exception {
-public:
+  public:
     Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
     ErrorKind kind() const { return kind_; }
     const char* what() const noexcept override { return message_.c_str(); }
 
-private:
+  private:
     ErrorKind kind_;
     std::string message_;
 };
 
 // Throws Error with a printf-formatted message.
-[[noreturn, gnu::format(printf, 2, 3), gnu::cold]] void raise(ErrorKind kind, const char* format, ...);
+[[noreturn, gnu::format(printf, 2, 3), gnu::cold]] void raise(ErrorKind kind, const char* format,
+                                                              ...);
 
 }  // namespace asc

@@ -6,13 +6,18 @@ namespace asc {
 namespace {
 
 constexpr DType signed_of(int bits) {
-    return bits <= 8 ? DType::Int8 : bits <= 16 ? DType::Int16 : bits <= 32 ? DType::Int32 : DType::Int64;
+    return bits <= 8    ? DType::Int8
+           : bits <= 16 ? DType::Int16
+           : bits <= 32 ? DType::Int32
+                        : DType::Int64;
 }
 DType wider(DType a, DType b) { return bits(a) >= bits(b) ? a : b; }
 
 // The least real float that holds every value of an integer dtype, as NumPy has it.
 DType float_for(DType integer) {
-    return bits(integer) <= 8 ? DType::Float16 : bits(integer) <= 16 ? DType::Float32 : DType::Float64;
+    return bits(integer) <= 8    ? DType::Float16
+           : bits(integer) <= 16 ? DType::Float32
+                                 : DType::Float64;
 }
 
 std::optional<DType> promote_floats(DType a, DType b, bool strict) {

@@ -8,7 +8,7 @@ namespace asc {
 
 template <class T>
 class Ref {
-public:
+  public:
     Ref() = default;
     // Takes over one count that the caller holds.
     static Ref adopt(T* object) {
@@ -35,7 +35,7 @@ public:
     explicit operator bool() const { return object_ != nullptr; }
     friend bool operator==(const Ref& a, const Ref& b) { return a.object_ == b.object_; }
 
-private:
+  private:
     T* object_ = nullptr;
 };
 

@@ -21,10 +21,12 @@ constexpr Range range(DType d) {
 
 void check_range(DType to, const Scalar& s, const char* function) {
     Range r = range(to);
-    bool fits = !s.too_big && (s.negative() ? s.integer >= r.low : static_cast<uint64_t>(s.integer) <= r.high);
+    bool fits = !s.too_big &&
+                (s.negative() ? s.integer >= r.low : static_cast<uint64_t>(s.integer) <= r.high);
     if (!fits) {
-        raise(ErrorKind::Overflow, "%s: the Python int is out of range for dtype %s; accepted: [%lld, %llu]",
-              function, name(to), static_cast<long long>(r.low), static_cast<unsigned long long>(r.high));
+        raise(ErrorKind::Overflow,
+              "%s: the Python int is out of range for dtype %s; accepted: [%lld, %llu]", function,
+              name(to), static_cast<long long>(r.low), static_cast<unsigned long long>(r.high));
     }
 }
 
@@ -32,10 +34,14 @@ void check_range(DType to, const Scalar& s, const char* function) {
 
 DType default_dtype(const Scalar& s) {
     switch (s.kind) {
-        case Kind::Bool: return DType::Bool;
-        case Kind::Real: return kDefaultFloat;
-        case Kind::Complex: return kDefaultComplex;
-        default: return s.above_int64 ? DType::UInt64 : kDefaultInt;
+        case Kind::Bool:
+            return DType::Bool;
+        case Kind::Real:
+            return kDefaultFloat;
+        case Kind::Complex:
+            return kDefaultComplex;
+        default:
+            return s.above_int64 ? DType::UInt64 : kDefaultInt;
     }
 }
 
@@ -45,12 +51,14 @@ void store(void* dst, DType to, const Scalar& s, const char* function) {
             uint64_t word = s.integer ? ~uint64_t{0} : 0;
             return cpu::convert_scalar(dst, to, &word, DType::Bool);
         }
-        case Kind::Real: return cpu::convert_scalar(dst, to, &s.re, DType::Float64);
+        case Kind::Real:
+            return cpu::convert_scalar(dst, to, &s.re, DType::Float64);
         case Kind::Complex: {
             Complex<double> value{s.re, s.im};
             return cpu::convert_scalar(dst, to, &value, DType::Complex128);
         }
-        default: break;
+        default:
+            break;
     }
     if (is_integer(to)) {
         check_range(to, s, function);
@@ -59,7 +67,8 @@ void store(void* dst, DType to, const Scalar& s, const char* function) {
     }
     if (s.too_big) {
         if (is_bool(to)) return cpu::convert_scalar(dst, to, &s.re, DType::Float64);
-        raise(ErrorKind::Overflow, "%s: the Python int is too large for dtype %s", function, name(to));
+        raise(ErrorKind::Overflow, "%s: the Python int is too large for dtype %s", function,
+              name(to));
     }
     cpu::convert_scalar(dst, to, &s.integer, s.above_int64 ? DType::UInt64 : DType::Int64);
 }

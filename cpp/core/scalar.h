@@ -7,10 +7,10 @@
 namespace asc {
 
 struct Scalar {
-    Kind kind;            // Bool, Signed (any Python int), Real or Complex
-    bool too_big = false;  // an int outside [-2**63, 2**64)
+    Kind kind;                 // Bool, Signed (any Python int), Real or Complex
+    bool too_big = false;      // an int outside [-2**63, 2**64)
     bool above_int64 = false;  // an int in [2**63, 2**64), whose bits are in `integer`
-    int64_t integer = 0;  // also the value of a bool
+    int64_t integer = 0;       // also the value of a bool
     double re = 0, im = 0;
 
     bool negative() const { return integer < 0 && !above_int64; }
@@ -18,7 +18,10 @@ struct Scalar {
 
 // Python's name of the scalar's type.
 constexpr const char* type_name(const Scalar& s) {
-    return s.kind == Kind::Bool ? "bool" : s.kind == Kind::Real ? "float" : s.kind == Kind::Complex ? "complex" : "int";
+    return s.kind == Kind::Bool      ? "bool"
+           : s.kind == Kind::Real    ? "float"
+           : s.kind == Kind::Complex ? "complex"
+                                     : "int";
 }
 
 // The default dtype of a scalar's kind.

@@ -18,7 +18,7 @@ namespace asc {
 using ReleaseFn = void (*)(void* context);
 
 class Block {
-public:
+  public:
     // From the pool; throws Error(Memory) that names the size.
     static Ref<Block> allocate(int64_t nbytes);
     // Memory of another owner, released with release(context) on the last drop.
@@ -32,18 +32,20 @@ public:
     void add_owner() { owners_.fetch_add(1, std::memory_order_relaxed); }
     void drop_owner() {
         // The last owner needs no locked instruction: nobody else can add one.
-        if (owners_.load(std::memory_order_acquire) == 1) return owners_.store(0, std::memory_order_relaxed);
+        if (owners_.load(std::memory_order_acquire) == 1)
+            return owners_.store(0, std::memory_order_relaxed);
         owners_.fetch_sub(1, std::memory_order_acq_rel);
     }
 
     void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
     void release() {
-        if (count_.load(std::memory_order_acquire) == 1 || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        if (count_.load(std::memory_order_acquire) == 1 ||
+            count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             destroy();
         }
     }
 
-private:
+  private:
     Block(std::byte* data, int64_t nbytes, ReleaseFn release, void* context)
         : data_(data), nbytes_(nbytes), release_(release), context_(context) {}
     void destroy();
@@ -64,19 +66,19 @@ enum class StorageKind : uint8_t {
 
 // A list of recorded operations (a tape) as storages see it.
 class Pending {
-public:
+  public:
     // Runs everything recorded so far. Never called while a lock of this file is held.
     virtual void finish() = 0;
     // Runs everything recorded on any list.
     static void finish_all() { finish_all_(); }
 
-protected:
+  protected:
     ~Pending() = default;
     inline static void (*finish_all_)() = [] {};
 };
 
 class Storage {
-public:
+  public:
     // A result of recorded work; its Block comes when the work runs.
     static Ref<Storage> promise(int64_t nbytes) { return Ref<Storage>::adopt(new Storage(nbytes)); }
     static Ref<Storage> allocate(int64_t nbytes) {
@@ -131,7 +133,8 @@ public:
 
     void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
     void release() {
-        if (count_.load(std::memory_order_acquire) == 1 || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        if (count_.load(std::memory_order_acquire) == 1 ||
+            count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete this;
         }
     }
@@ -139,12 +142,13 @@ public:
     static void* operator new(size_t size);
     static void operator delete(void* p, size_t size);
 
-private:
+  private:
     Storage(Ref<Block> block, StorageKind kind, bool read_only)
         : nbytes_(block->nbytes()), block_(std::move(block)), kind_(kind), read_only_(read_only) {
         block_->add_owner();
     }
-    explicit Storage(int64_t nbytes) : nbytes_(nbytes), kind_(StorageKind::Pool), read_only_(false) {}
+    explicit Storage(int64_t nbytes)
+        : nbytes_(nbytes), kind_(StorageKind::Pool), read_only_(false) {}
     ~Storage() {
         if (block_) block_->drop_owner();
     }
@@ -159,9 +163,9 @@ private:
     mutable std::atomic_flag locked_ = ATOMIC_FLAG_INIT;
     StorageKind kind_;
     bool read_only_;
-    std::atomic<int32_t> readers_{0};          // recorded entries that read it
-    std::atomic<Pending*> writer_{nullptr};    // the list with recorded writes of it
-    std::shared_ptr<const Error> failure_;     // of the work that should have written it
+    std::atomic<int32_t> readers_{0};        // recorded entries that read it
+    std::atomic<Pending*> writer_{nullptr};  // the list with recorded writes of it
+    std::shared_ptr<const Error> failure_;   // of the work that should have written it
 };
 
 }  // namespace asc

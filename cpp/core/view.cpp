@@ -6,8 +6,8 @@ namespace asc {
 
 int normalize_axis(int64_t axis, int ndim, const char* function) {
     if (axis < -ndim || axis >= ndim) {
-        raise(ErrorKind::Axis, "%s: axis %lld is out of bounds for an array with %d dimension%s", function,
-              static_cast<long long>(axis), ndim, ndim == 1 ? "" : "s");
+        raise(ErrorKind::Axis, "%s: axis %lld is out of bounds for an array with %d dimension%s",
+              function, static_cast<long long>(axis), ndim, ndim == 1 ? "" : "s");
     }
     return static_cast<int>(axis < 0 ? axis + ndim : axis);
 }
@@ -54,7 +54,8 @@ Dims broadcast_strides(const Array& x, const Dims& shape) {
 Array broadcast_to(const Array& x, const Dims& shape, const char* function) {
     int shift = shape.size() - x.ndim();
     bool fits = shift >= 0;
-    for (int i = 0; fits && i < x.ndim(); ++i) fits = x.shape[i] == shape[i + shift] || x.shape[i] == 1;
+    for (int i = 0; fits && i < x.ndim(); ++i)
+        fits = x.shape[i] == shape[i + shift] || x.shape[i] == 1;
     if (!fits) {
         raise(ErrorKind::Value, "%s: an array of shape %s cannot be broadcast to %s", function,
               to_string(x.shape).c_str(), to_string(shape).c_str());
@@ -163,7 +164,8 @@ std::optional<Array> reshape_view(const Array& x, const Dims& shape) {
                 // The run goes on into the next old axis, which must continue its stride.
                 int previous = old_axis - 1;
                 while (previous >= 0 && x.shape[previous] == 1) --previous;
-                if (previous < 0 || x.strides[previous] != x.strides[old_axis] * x.shape[old_axis]) {
+                if (previous < 0 ||
+                    x.strides[previous] != x.strides[old_axis] * x.shape[old_axis]) {
                     return std::nullopt;
                 }
                 old_axis = previous;
@@ -184,8 +186,8 @@ Dims resolve_shape(const Dims& shape, int64_t size, const char* function) {
         if (shape[i] == -1 && unknown < 0) {
             unknown = i;
         } else if (shape[i] < 0) {
-            raise(ErrorKind::Value, "%s: shape %s may hold one -1 and no other negative extent", function,
-                  to_string(shape).c_str());
+            raise(ErrorKind::Value, "%s: shape %s may hold one -1 and no other negative extent",
+                  function, to_string(shape).c_str());
         } else {
             known[i] = shape[i];
         }

@@ -31,10 +31,13 @@ Op relaxed_op(Op op, DType dtype) {
     if (!is_bool(dtype)) return op;
     switch (op) {
         case Op::Add:
-        case Op::Maximum: return Op::LogicalOr;
+        case Op::Maximum:
+            return Op::LogicalOr;
         case Op::Multiply:
-        case Op::Minimum: return Op::LogicalAnd;
-        default: return op;
+        case Op::Minimum:
+            return Op::LogicalAnd;
+        default:
+            return op;
     }
 }
 
@@ -53,7 +56,8 @@ Dims result_order(const Dims& shape, std::span<const Argument> args) {
         Dims order(x.ndim());
         for (int i = 0; i < x.ndim(); ++i) order[i] = i;
         std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-            return std::abs(x.strides[static_cast<int>(a)]) > std::abs(x.strides[static_cast<int>(b)]);
+            return std::abs(x.strides[static_cast<int>(a)]) >
+                   std::abs(x.strides[static_cast<int>(b)]);
         });
         return order;
     }
@@ -79,7 +83,8 @@ bool pending(const Array& x) { return x.storage->writer() != nullptr; }
 bool defers(int64_t size, std::span<const Argument> args) {
     if (deferral() == Deferral::Off) return false;
     if (deferral() == Deferral::Always || size > kInline) return true;
-    return std::any_of(args.begin(), args.end(), [](const Argument& arg) { return arg.array && pending(*arg.array); });
+    return std::any_of(args.begin(), args.end(),
+                       [](const Argument& arg) { return arg.array && pending(*arg.array); });
 }
 
 void record(Op op, DType compute, std::span<const cpu::Operand> operands, const Array& out) {
@@ -109,16 +114,19 @@ void record_copy(const Array& dst, const Array& src) {
 
 void check_integer_pow(const Argument& exponent, DType dtype) {
     if (!is_integer(dtype)) return;
-    bool negative = exponent.array ? any_negative(*exponent.array)
-                                   : exponent.scalar->kind != Kind::Bool && exponent.scalar->negative();
+    bool negative = exponent.array
+                        ? any_negative(*exponent.array)
+                        : exponent.scalar->kind != Kind::Bool && exponent.scalar->negative();
     if (negative) {
-        raise(ErrorKind::Value, "pow: integers to negative integer powers have no integer result; "
-                                "convert to a floating-point dtype first");
+        raise(ErrorKind::Value,
+              "pow: integers to negative integer powers have no integer result; "
+              "convert to a floating-point dtype first");
     }
 }
 
 // Fills the operands of a kernel; a scalar is stored in the dtype of its register.
-void bind(Op op, DType compute, DType dtype, std::span<const Argument> args, cpu::Operand* operands) {
+void bind(Op op, DType compute, DType dtype, std::span<const Argument> args,
+          cpu::Operand* operands) {
     for (size_t k = 0; k < args.size(); ++k) {
         operands[k].array = args[k].array;
         if (args[k].array) continue;
@@ -160,31 +168,39 @@ Plan plan(Op op, std::span<const Argument> args, bool strict) {
 
 DType promote_or_raise(const char* function, DType a, DType b, bool strict) {
     if (auto dtype = promote(a, b, strict)) return *dtype;
-    raise(ErrorKind::Type, "%s: the dtypes %s and %s do not promote to a common one; accepted: two dtypes of one kind%s",
+    raise(ErrorKind::Type,
+          "%s: the dtypes %s and %s do not promote to a common one; accepted: two dtypes of one "
+          "kind%s",
           function, name(a), name(b), strict ? kRelax : "");
 }
 
 DType common_dtype(const char* function, std::span<const Argument> args, bool strict) {
-    if (args.size() == 2 && args[0].array && args[1].array && args[0].array->dtype == args[1].array->dtype) {
+    if (args.size() == 2 && args[0].array && args[1].array &&
+        args[0].array->dtype == args[1].array->dtype) {
         return args[0].array->dtype;
     }
     DType dtype = DType::Bool;
     bool found = false;
     for (const Argument& arg : args) {
         if (!arg.array) continue;
-        dtype = found ? promote_or_raise(function, dtype, arg.array->dtype, strict) : arg.array->dtype;
+        dtype =
+            found ? promote_or_raise(function, dtype, arg.array->dtype, strict) : arg.array->dtype;
         found = true;
     }
     if (!found) {
-        raise(ErrorKind::Type, "%s: no argument is an array; accepted: at least one ascend_array_api array", function);
+        raise(ErrorKind::Type,
+              "%s: no argument is an array; accepted: at least one ascend_array_api array",
+              function);
     }
     for (const Argument& arg : args) {
         if (arg.array) continue;
         auto promoted = promote_scalar(dtype, arg.scalar->kind, strict);
         if (!promoted) {
-            raise(ErrorKind::Type, "%s: a Python %s does not go with an array of dtype %s; accepted: a scalar of the "
-                                   "array's kind%s",
-                  function, type_name(*arg.scalar), name(dtype), kRelax);
+            raise(
+                ErrorKind::Type,
+                "%s: a Python %s does not go with an array of dtype %s; accepted: a scalar of the "
+                "array's kind%s",
+                function, type_name(*arg.scalar), name(dtype), kRelax);
         }
         dtype = *promoted;
     }
@@ -193,16 +209,19 @@ DType common_dtype(const char* function, std::span<const Argument> args, bool st
 
 void require(const char* function, Category category, DType dtype) {
     if (accepts(category, dtype)) return;
-    raise(ErrorKind::Type, "%s: dtype %s is not supported; accepted: %s dtypes%s", function, name(dtype),
-          describe(category), is_complex(dtype) ? "" : kRelax);
+    raise(ErrorKind::Type, "%s: dtype %s is not supported; accepted: %s dtypes%s", function,
+          name(dtype), describe(category), is_complex(dtype) ? "" : kRelax);
 }
 
 Array apply(Op op, std::span<const Argument> args, bool strict) {
     Plan p = plan(op, args, strict);
     const char* function = info(op).name;
     if (op == Op::Where) {
-        bool boolean = args[0].array ? is_bool(args[0].array->dtype) : args[0].scalar->kind == Kind::Bool;
-        if (!boolean) raise(ErrorKind::Type, "where: the condition must be bool; convert it, for example by condition != 0");
+        bool boolean =
+            args[0].array ? is_bool(args[0].array->dtype) : args[0].scalar->kind == Kind::Bool;
+        if (!boolean)
+            raise(ErrorKind::Type,
+                  "where: the condition must be bool; convert it, for example by condition != 0");
     }
     const Array* first = nullptr;
     Dims shape;
@@ -241,12 +260,14 @@ void assign(const Array& dst, const Array& src, const char* function) {
     later ? record_copy(dst, source) : cpu::transfer(dst, source);
 }
 
-void apply_inplace(Op op, const Array& target, const Argument& other, bool strict, const char* symbol) {
+void apply_inplace(Op op, const Array& target, const Argument& other, bool strict,
+                   const char* symbol) {
     Argument args[2] = {{&target, nullptr}, other};
     Plan p = plan(op, args, strict);
     if (p.result != target.dtype) {
-        raise(ErrorKind::Type, "%s: the result has dtype %s, but the array that it is to be stored in has %s", symbol,
-              name(p.result), name(target.dtype));
+        raise(ErrorKind::Type,
+              "%s: the result has dtype %s, but the array that it is to be stored in has %s",
+              symbol, name(p.result), name(target.dtype));
     }
     Array source;
     if (other.array) {
@@ -255,10 +276,12 @@ void apply_inplace(Op op, const Array& target, const Argument& other, bool stric
     }
     bool later = defers(target.size(), args) && !target.storage->shared();
     later ? prepare_recorded_write(target, symbol) : prepare_write(target, symbol);
-    if (other.array && may_overlap(target, source) && !same_view(target, source)) source = convert(source, source.dtype);
+    if (other.array && may_overlap(target, source) && !same_view(target, source))
+        source = convert(source, source.dtype);
     cpu::Operand operands[2];
     bind(p.op, p.compute, p.dtype, args, operands);
-    later ? record(p.op, p.compute, operands, target) : cpu::elementwise(p.op, p.compute, operands, target);
+    later ? record(p.op, p.compute, operands, target)
+          : cpu::elementwise(p.op, p.compute, operands, target);
 }
 
 Array apply(Op op, const Array& x) {
@@ -279,7 +302,8 @@ bool any_negative(const Array& x) {
     Argument args[2] = {{&x, nullptr}, {nullptr, &zero}};
     Array negative = contiguous(apply(Op::Less, args, true));
     int64_t n = negative.size();
-    return cpu::kernels().find_bit(reinterpret_cast<const uint8_t*>(negative.bits()), negative.offset, n, true) < n;
+    return cpu::kernels().find_bit(reinterpret_cast<const uint8_t*>(negative.bits()),
+                                   negative.offset, n, true) < n;
 }
 
 }  // namespace asc

@@ -24,7 +24,8 @@ void require(const char* function, Category category, DType dtype);
 // op(args...) as a new array.
 Array apply(Op op, std::span<const Argument> args, bool strict);
 // target = op(target, other) in place; `symbol` is the operator, for messages.
-void apply_inplace(Op op, const Array& target, const Argument& other, bool strict, const char* symbol);
+void apply_inplace(Op op, const Array& target, const Argument& other, bool strict,
+                   const char* symbol);
 
 // A new array of x's elements converted to a dtype; recorded where that pays.
 Array convert(const Array& x, DType to);

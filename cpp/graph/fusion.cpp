@@ -32,7 +32,7 @@ const Program& cached(Program&& program) {
 
 // Entries that run tile by tile side by side, all over one index space.
 class Group {
-public:
+  public:
     explicit Group(const Dims& shape) : shape_(shape) {}
 
     const Dims& shape() const { return shape_; }
@@ -41,7 +41,8 @@ public:
     // The entry can run in this group: it fits, and every tile sees what program order says.
     bool accepts(const Entry& e) const {
         if (!(e.output.shape == shape_)) return false;
-        if (program_.code.size() + 5 > kMaxInstructions || program_.constants.size() + 3 > kMaxConstants ||
+        if (program_.code.size() + 5 > kMaxInstructions ||
+            program_.constants.size() + 3 > kMaxConstants ||
             inputs_.size() + writes_.size() + 4 > kMaxOperands) {
             return false;
         }
@@ -56,7 +57,8 @@ public:
         DType registers[3];
         for (int k = 0; k < e.arity; ++k) {
             registers[k] = e.copies ? e.inputs[0].dtype : cpu::register_dtype(e.op, k, e.compute);
-            sources[k] = e.constant[k] ? constant(e.constants[k], registers[k]) : read(e.inputs[k], registers[k]);
+            sources[k] = e.constant[k] ? constant(e.constants[k], registers[k])
+                                       : read(e.inputs[k], registers[k]);
         }
         Value result = sources[0];
         DType dtype = registers[0];
@@ -116,7 +118,7 @@ public:
         return nullptr;
     }
 
-private:
+  private:
     struct Write {
         Array view;
         Value value;
@@ -164,7 +166,8 @@ private:
             if (same_view(write.view, x)) return convert(write.value, x.dtype, reg);
         }
         for (size_t k = 0; k < inputs_.size(); ++k) {
-            if (program_.inputs[k] == reg && same_view(inputs_[k], x)) return {Value::From::Input, static_cast<uint8_t>(k)};
+            if (program_.inputs[k] == reg && same_view(inputs_[k], x))
+                return {Value::From::Input, static_cast<uint8_t>(k)};
         }
         inputs_.push_back(x);
         program_.inputs.push_back(reg);
@@ -185,8 +188,9 @@ private:
     Value append(const Instruction& code) {
         for (size_t i = 0; i < program_.code.size(); ++i) {
             const Instruction& other = program_.code[i];
-            if (other.converts == code.converts && other.op == code.op && other.dtype == code.dtype &&
-                other.result == code.result && other.arity == code.arity &&
+            if (other.converts == code.converts && other.op == code.op &&
+                other.dtype == code.dtype && other.result == code.result &&
+                other.arity == code.arity &&
                 std::equal(code.source, code.source + code.arity, other.source)) {
                 return {Value::From::Result, static_cast<uint8_t>(i)};
             }
@@ -196,7 +200,8 @@ private:
     }
 
     // Fills `program` with the instructions, inputs and constants that its outputs depend on.
-    void prune(Program& program, std::vector<Array>& inputs, std::vector<Constant>& constants) const {
+    void prune(Program& program, std::vector<Array>& inputs,
+               std::vector<Constant>& constants) const {
         std::vector<bool> live(program_.code.size());
         for (const Program::Output& out : program.outputs) {
             if (out.value.from == Value::From::Result) live[out.value.index] = true;
@@ -208,7 +213,8 @@ private:
             }
         }
         constexpr uint8_t kNew = 255;
-        std::vector<uint8_t> result_at(live.size(), kNew), input_at(inputs_.size(), kNew), constant_at(constants_.size(), kNew);
+        std::vector<uint8_t> result_at(live.size(), kNew), input_at(inputs_.size(), kNew),
+            constant_at(constants_.size(), kNew);
         auto renumber = [&](Value& v) {
             if (v.from == Value::From::Result) {
                 v.index = result_at[v.index];
@@ -249,15 +255,15 @@ private:
 
 // What is known of a storage while groups are formed.
 struct Use {
-    int write_group = -1;  // the last group that writes it
-    int read_group = -1;   // the last group that reads it
-    int references = 0;    // of entries; the rest are other people's
+    int write_group = -1;         // the last group that writes it
+    int read_group = -1;          // the last group that reads it
+    int references = 0;           // of entries; the rest are other people's
     bool read_elsewhere = false;  // some group other than the writing one reads it
     bool visible = false;         // someone beside the entries can see its bytes
 };
 
 class Scheduler {
-public:
+  public:
     explicit Scheduler(std::span<Entry> entries) : entries_(entries) {
         for (Entry& e : entries_) {
             for (int k = 0; k < e.arity; ++k) {
@@ -265,7 +271,8 @@ public:
             }
             ++uses_[e.output.storage.get()].references;
         }
-        for (auto& [storage, use] : uses_) use.visible = !storage->promised() || storage->use_count() > use.references;
+        for (auto& [storage, use] : uses_)
+            use.visible = !storage->promised() || storage->use_count() > use.references;
         mark_live();
     }
 
@@ -276,7 +283,7 @@ public:
         for (Group& group : groups_) run_group(group);
     }
 
-private:
+  private:
     // An entry is live if its storage can be seen, or a later live entry reads it.
     void mark_live() {
         live_.assign(entries_.size(), false);
@@ -298,12 +305,14 @@ private:
     void place(const Entry& e) {
         int least = 0;
         for (int k = 0; k < e.arity; ++k) {
-            if (!e.constant[k]) least = std::max(least, uses_[e.inputs[k].storage.get()].write_group);
+            if (!e.constant[k])
+                least = std::max(least, uses_[e.inputs[k].storage.get()].write_group);
         }
         Use& out = uses_[e.output.storage.get()];
         least = std::max({least, out.write_group, out.read_group});
         int chosen = -1;
-        for (int g = std::max(least, 0); g < static_cast<int>(groups_.size()) && fusion_enabled(); ++g) {
+        for (int g = std::max(least, 0); g < static_cast<int>(groups_.size()) && fusion_enabled();
+             ++g) {
             if (groups_[static_cast<size_t>(g)].accepts(e)) {
                 chosen = g;
                 break;
@@ -329,12 +338,14 @@ private:
         auto failure = group.inherited();
         if (!failure) {
             try {
-                group.run([&](Storage& s) { return uses_[&s].visible || uses_[&s].read_elsewhere; });
+                group.run(
+                    [&](Storage& s) { return uses_[&s].visible || uses_[&s].read_elsewhere; });
                 return;
             } catch (const Error& e) {
                 failure = std::make_shared<const Error>(e);
             } catch (const std::bad_alloc&) {
-                failure = std::make_shared<const Error>(ErrorKind::Memory, "not enough memory for a recorded operation");
+                failure = std::make_shared<const Error>(
+                    ErrorKind::Memory, "not enough memory for a recorded operation");
             }
         }
         group.fail(failure);
@@ -350,6 +361,8 @@ private:
 
 void run_entries(std::span<Entry> entries) { Scheduler(entries).run(); }
 
-FusionCounters fusion_counters() { return {dead_count.load(), group_count.load(), program_count.load()}; }
+FusionCounters fusion_counters() {
+    return {dead_count.load(), group_count.load(), program_count.load()};
+}
 
 }  // namespace asc

@@ -118,14 +118,22 @@ constexpr const OpInfo& info(Op op) { return kOpInfo[index(op)]; }
 
 constexpr bool accepts(Category c, DType d) {
     switch (c) {
-        case Category::Any: return true;
-        case Category::Numeric: return is_numeric(d);
-        case Category::Real: return is_integer(d) || is_real_float(d);
-        case Category::Floating: return is_float(d);
-        case Category::RealFloating: return is_real_float(d);
-        case Category::Integer: return is_integer(d);
-        case Category::IntegerOrBool: return is_integer(d) || is_bool(d);
-        case Category::Boolean: return is_bool(d);
+        case Category::Any:
+            return true;
+        case Category::Numeric:
+            return is_numeric(d);
+        case Category::Real:
+            return is_integer(d) || is_real_float(d);
+        case Category::Floating:
+            return is_float(d);
+        case Category::RealFloating:
+            return is_real_float(d);
+        case Category::Integer:
+            return is_integer(d);
+        case Category::IntegerOrBool:
+            return is_integer(d) || is_bool(d);
+        case Category::Boolean:
+            return is_bool(d);
     }
     return false;
 }
@@ -133,14 +141,22 @@ constexpr bool accepts(Category c, DType d) {
 // The words of error messages.
 constexpr const char* describe(Category c) {
     switch (c) {
-        case Category::Any: return "any";
-        case Category::Numeric: return "numeric";
-        case Category::Real: return "real numeric (integer or real floating-point)";
-        case Category::Floating: return "floating-point";
-        case Category::RealFloating: return "real floating-point";
-        case Category::Integer: return "integer";
-        case Category::IntegerOrBool: return "integer or bool";
-        case Category::Boolean: return "bool";
+        case Category::Any:
+            return "any";
+        case Category::Numeric:
+            return "numeric";
+        case Category::Real:
+            return "real numeric (integer or real floating-point)";
+        case Category::Floating:
+            return "floating-point";
+        case Category::RealFloating:
+            return "real floating-point";
+        case Category::Integer:
+            return "integer";
+        case Category::IntegerOrBool:
+            return "integer or bool";
+        case Category::Boolean:
+            return "bool";
     }
     return "";
 }

@@ -33,7 +33,8 @@ void Program::finish() {
         busy_until[r] = last_use[i];
         registers[i] = static_cast<uint8_t>(r);
         cost += code[i].converts ? 1 : cpu::element_cost(code[i].op);
-        widest_bits = std::max({widest_bits, static_cast<int>(bits(code[i].result)), static_cast<int>(bits(code[i].dtype))});
+        widest_bits = std::max({widest_bits, static_cast<int>(bits(code[i].result)),
+                                static_cast<int>(bits(code[i].dtype))});
     }
     register_count = static_cast<int>(busy_until.size());
     cost = std::max(cost, 1);

@@ -39,7 +39,7 @@ struct Instruction {
 
 struct Program {
     std::vector<Instruction> code;
-    std::vector<DType> inputs;      // the dtype of each input's register
+    std::vector<DType> inputs;  // the dtype of each input's register
     std::vector<DType> constants;
     struct Output {
         Value value;

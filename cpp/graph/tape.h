@@ -34,7 +34,7 @@ struct Entry {
 };
 
 class Tape : public Pending {
-public:
+  public:
     // Once, after all other handlers of fork: tapes run before the pool and the workers stop.
     static void install();
     // The tape of this thread.
@@ -49,7 +49,7 @@ public:
     };
     static Counters counters();
 
-private:
+  private:
     std::mutex running_;
     mutable std::mutex mutex_;
     std::vector<Entry> entries_;

@@ -20,15 +20,24 @@ namespace {
 
 PyObject* exception_type(ErrorKind kind) {
     switch (kind) {
-        case ErrorKind::Type: return PyExc_TypeError;
-        case ErrorKind::Value: return PyExc_ValueError;
-        case ErrorKind::Index: return PyExc_IndexError;
-        case ErrorKind::Overflow: return PyExc_OverflowError;
-        case ErrorKind::Memory: return PyExc_MemoryError;
-        case ErrorKind::Buffer: return PyExc_BufferError;
-        case ErrorKind::Axis: return state().axis_error;
-        case ErrorKind::LinAlg: return state().linalg_error;
-        case ErrorKind::Runtime: break;
+        case ErrorKind::Type:
+            return PyExc_TypeError;
+        case ErrorKind::Value:
+            return PyExc_ValueError;
+        case ErrorKind::Index:
+            return PyExc_IndexError;
+        case ErrorKind::Overflow:
+            return PyExc_OverflowError;
+        case ErrorKind::Memory:
+            return PyExc_MemoryError;
+        case ErrorKind::Buffer:
+            return PyExc_BufferError;
+        case ErrorKind::Axis:
+            return state().axis_error;
+        case ErrorKind::LinAlg:
+            return state().linalg_error;
+        case ErrorKind::Runtime:
+            break;
     }
     return PyExc_RuntimeError;
 }
@@ -62,7 +71,8 @@ std::optional<Scalar> python_scalar(PyObject* o) {
     if (PyBool_Check(o)) return Scalar{Kind::Bool, false, false, o == Py_True};
     if (PyLong_Check(o)) return from_long(o);
     if (PyComplex_Check(o)) {
-        return Scalar{Kind::Complex, false, false, 0, PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)};
+        return Scalar{
+            Kind::Complex, false, false, 0, PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)};
     }
     return std::nullopt;
 }
@@ -92,7 +102,8 @@ Array& to_array(PyObject* o, const char* function, const char* parameter) {
 
 Array& to_view(PyObject* o, const char* function, const char* parameter) {
     if (is_array(o)) return array_of(o);
-    raise(ErrorKind::Type, "%s: %s must be an ascend_array_api array, got %s; convert it with asarray", function,
+    raise(ErrorKind::Type,
+          "%s: %s must be an ascend_array_api array, got %s; convert it with asarray", function,
           parameter, type_of(o));
 }
 
@@ -112,7 +123,8 @@ PyObject* wrap_tuple(std::vector<Array>&& arrays) {
 
 PyObject* dtype_object(DType d) {
     PyObject* o = state().dtypes[index(d)];
-    if (!o) raise(ErrorKind::Type, "dtype %s is not available: ml_dtypes is not installed", name(d));
+    if (!o)
+        raise(ErrorKind::Type, "dtype %s is not available: ml_dtypes is not installed", name(d));
     return o;
 }
 
@@ -136,7 +148,8 @@ bool load_bfloat16(PyObject* dtype) {
     State& s = state();
     if (s.dtypes[index(DType::BFloat16)]) return false;
     PyObject* name = PyObject_GetAttrString(dtype, "name");
-    bool wanted = name && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "bfloat16") == 0;
+    bool wanted =
+        name && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "bfloat16") == 0;
     Py_XDECREF(name);
     PyErr_Clear();
     if (!wanted) return false;
@@ -152,14 +165,17 @@ DType to_dtype(PyObject* o, const char* function) {
     if (auto d = find_dtype(o)) return *d;
     State& s = state();
     if ((PyUnicode_Check(o) || PyType_Check(o)) && !strict()) {
-        Object converted = Object::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(s.dtype_type), o, nullptr));
+        Object converted = Object::steal(
+            PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(s.dtype_type), o, nullptr));
         if (auto d = find_dtype(converted.get())) return *d;
     }
     Object text = Object::steal(PyObject_Repr(o));
     const char* utf8 = PyUnicode_AsUTF8(text.get());
     if (!utf8) throw PythonError{};
-    raise(ErrorKind::Type, "%s: %s is not a dtype of this library; accepted: ascend_array_api.float64 and the like, "
-                           "native byte order", function, utf8);
+    raise(ErrorKind::Type,
+          "%s: %s is not a dtype of this library; accepted: ascend_array_api.float64 and the like, "
+          "native byte order",
+          function, utf8);
 }
 
 std::optional<DType> to_optional_dtype(PyObject* o, const char* function) {
@@ -193,7 +209,9 @@ Argument to_argument(PyObject* o, Scalar& room, const char* function, const char
         room = *s;
         return {nullptr, &room};
     }
-    raise(ErrorKind::Type, "%s: %s must be an ascend_array_api array or a Python scalar, got %s; convert it with asarray",
+    raise(ErrorKind::Type,
+          "%s: %s must be an ascend_array_api array or a Python scalar, got %s; convert it with "
+          "asarray",
           function, parameter, type_of(o));
 }
 
@@ -254,7 +272,8 @@ double to_double(PyObject* o, const char* function, const char* parameter) {
     double value = PyFloat_AsDouble(o);
     if (value == -1.0 && PyErr_Occurred()) {
         PyErr_Clear();
-        raise(ErrorKind::Type, "%s: %s must be a float or int, got %s", function, parameter, type_of(o));
+        raise(ErrorKind::Type, "%s: %s must be a float or int, got %s", function, parameter,
+              type_of(o));
     }
     return value;
 }
@@ -276,7 +295,8 @@ Dims to_dims(PyObject* o, const char* function, const char* parameter) {
     }
     if (PyIndex_Check(o) && !PyBool_Check(o)) return Dims{to_int(o, function, parameter)};
     if (!PySequence_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o)) {
-        raise(ErrorKind::Type, "%s: %s must be an int or a sequence of ints, got %s", function, parameter, type_of(o));
+        raise(ErrorKind::Type, "%s: %s must be an int or a sequence of ints, got %s", function,
+              parameter, type_of(o));
     }
     Object tuple = Object::steal(PySequence_Tuple(o));
     return to_dims(tuple.get(), function, parameter);
@@ -291,13 +311,15 @@ PyObject* dims_tuple(const Dims& dims) {
 
 std::optional<Dims> to_axes(PyObject* o, int ndim, const char* function) {
     if (o == Py_None) return std::nullopt;
-    if (PyLong_CheckExact(o)) return Dims{normalize_axis(to_int(o, function, "axis"), ndim, function)};
+    if (PyLong_CheckExact(o))
+        return Dims{normalize_axis(to_int(o, function, "axis"), ndim, function)};
     return normalize_axes(to_dims(o, function, "axis"), ndim, function);
 }
 
 std::vector<Array> to_arrays(PyObject* o, const char* function, const char* parameter) {
     if (!PyList_Check(o) && !PyTuple_Check(o)) {
-        raise(ErrorKind::Type, "%s: %s must be a list or tuple of arrays, got %s", function, parameter, type_of(o));
+        raise(ErrorKind::Type, "%s: %s must be a list or tuple of arrays, got %s", function,
+              parameter, type_of(o));
     }
     std::vector<Array> arrays;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) {

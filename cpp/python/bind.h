@@ -34,7 +34,7 @@ PyObject* guarded(F&& body) noexcept {
 
 // A counted PyObject, for results under construction.
 class Object {
-public:
+  public:
     Object() = default;
     // Takes over a new reference; throws PythonError on null.
     static Object steal(PyObject* p) {
@@ -54,7 +54,7 @@ public:
     PyObject* release() { return std::exchange(p_, nullptr); }
     explicit operator bool() const { return p_ != nullptr; }
 
-private:
+  private:
     PyObject* p_ = nullptr;
 };
 
@@ -93,7 +93,8 @@ Argument to_argument(PyObject* o, Scalar& room, const char* function, const char
 PyObject* item(const Array& x);
 
 // ---- plain values
-int64_t to_int(PyObject* o, const char* function, const char* parameter);  // anything with __index__
+int64_t to_int(PyObject* o, const char* function,
+               const char* parameter);  // anything with __index__
 // The same for offsets of diagonals: what exceeds every matrix is cut to +-2**62.
 int64_t to_offset(PyObject* o, const char* function, const char* parameter);
 double to_double(PyObject* o, const char* function, const char* parameter);
@@ -112,7 +113,7 @@ bool strict();
 
 // Lets other Python threads run during `work` elements' worth of time, if that pays.
 class Unlocked {
-public:
+  public:
     explicit Unlocked(int64_t work) : state_(work > kWorth ? PyEval_SaveThread() : nullptr) {}
     ~Unlocked() {
         if (state_) PyEval_RestoreThread(state_);
@@ -120,7 +121,7 @@ public:
     Unlocked(const Unlocked&) = delete;
     Unlocked& operator=(const Unlocked&) = delete;
 
-private:
+  private:
     static constexpr int64_t kWorth = 1 << 16;
     PyThreadState* state_;
 };
@@ -130,14 +131,17 @@ private:
 template <auto kFunction, int kArguments>
 PyObject* fastcall(PyObject*, PyObject* const* args, Py_ssize_t count) {
     if (count != kArguments) {
-        PyErr_Format(PyExc_TypeError, "expected %d positional arguments, got %zd", kArguments, count);
+        PyErr_Format(PyExc_TypeError, "expected %d positional arguments, got %zd", kArguments,
+                     count);
         return nullptr;
     }
     return guarded([&] { return kFunction(args); });
 }
 template <auto kFunction, int kArguments>
 constexpr PyMethodDef method(const char* name) {
-    return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(fastcall<kFunction, kArguments>)),
+    return {name,
+            reinterpret_cast<PyCFunction>(
+                reinterpret_cast<void (*)()>(fastcall<kFunction, kArguments>)),
             METH_FASTCALL, nullptr};
 }
 inline constexpr PyMethodDef kEnd = {nullptr, nullptr, 0, nullptr};
@@ -154,8 +158,8 @@ extern PyMethodDef linalg_methods[];
 extern PyMethodDef runtime_methods[];
 
 // ---- slots of Array, defined in the files that their names tell
-extern PyType_Slot operator_slots[];    // elementwise.cpp, linalg.cpp's product
-PyObject* get_item(PyObject* self, PyObject* key);                   // indexing.cpp
-int set_item(PyObject* self, PyObject* key, PyObject* value);        // indexing.cpp
+extern PyType_Slot operator_slots[];                // elementwise.cpp, linalg.cpp's product
+PyObject* get_item(PyObject* self, PyObject* key);  // indexing.cpp
+int set_item(PyObject* self, PyObject* key, PyObject* value);  // indexing.cpp
 
 }  // namespace asc::python

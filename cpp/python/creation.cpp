@@ -21,10 +21,13 @@ void zero(const Array& x) {
 // Strict: a value of a higher kind than the dtype loses something. 0 and 1 are bools, too.
 void check_kind(const char* function, const Scalar& value, DType dtype) {
     bool fits = promote_scalar(dtype, value.kind, true) == dtype || value.kind == Kind::Bool ||
-                (is_bool(dtype) && value.kind == Kind::Signed && (value.integer == 0 || value.integer == 1));
+                (is_bool(dtype) && value.kind == Kind::Signed &&
+                 (value.integer == 0 || value.integer == 1));
     if (!fits && strict()) {
-        raise(ErrorKind::Type, "%s: a Python %s is no value of dtype %s; accepted: a scalar of the dtype's kind, or relaxed "
-                               "mode (runtime.set_strict(False))",
+        raise(ErrorKind::Type,
+              "%s: a Python %s is no value of dtype %s; accepted: a scalar of the dtype's kind, or "
+              "relaxed "
+              "mode (runtime.set_strict(False))",
               function, type_name(value), name(dtype));
     }
 }
@@ -75,7 +78,8 @@ PyObject* full(PyObject* const* args) {
         check_kind("full", room, target);
         return wrap(filled(std::move(shape), target, room, "full"));
     }
-    if (target != value.array->dtype && strict()) promote_or_raise("full", target, value.array->dtype, true);
+    if (target != value.array->dtype && strict())
+        promote_or_raise("full", target, value.array->dtype, true);
     checked_size(shape, target, "full");
     Array out = Array::empty(std::move(shape), target);
     assign(out, *value.array, "full");
@@ -118,34 +122,44 @@ void generate(const Array& out, DType computed, F&& value) {
 }
 
 Scalar real_argument(PyObject* o, const char* function, const char* parameter) {
-    auto s = is_array(o) && array_of(o).ndim() == 0 ? find_scalar(Object::steal(item(array_of(o))).get()) : find_scalar(o);
+    auto s = is_array(o) && array_of(o).ndim() == 0
+                 ? find_scalar(Object::steal(item(array_of(o))).get())
+                 : find_scalar(o);
     if (!s || s->kind == Kind::Complex || s->kind == Kind::Bool) {
-        raise(ErrorKind::Type, "%s: %s must be an int or a float, got %s", function, parameter, Py_TYPE(o)->tp_name);
+        raise(ErrorKind::Type, "%s: %s must be an int or a float, got %s", function, parameter,
+              Py_TYPE(o)->tp_name);
     }
     return *s;
 }
 double as_double(const Scalar& s) {
     if (s.kind == Kind::Real) return s.re;
-    return s.above_int64 ? static_cast<double>(static_cast<uint64_t>(s.integer)) : static_cast<double>(s.integer);
+    return s.above_int64 ? static_cast<double>(static_cast<uint64_t>(s.integer))
+                         : static_cast<double>(s.integer);
 }
 
 using Wide = __int128;
 Wide as_wide(const Scalar& s, const char* function) {
     if (s.too_big) raise(ErrorKind::Overflow, "%s: an int argument does not fit 64 bits", function);
-    return s.above_int64 ? static_cast<Wide>(static_cast<uint64_t>(s.integer)) : static_cast<Wide>(s.integer);
+    return s.above_int64 ? static_cast<Wide>(static_cast<uint64_t>(s.integer))
+                         : static_cast<Wide>(s.integer);
 }
 
 int64_t checked_length(double n) {
-    if (std::isnan(n)) raise(ErrorKind::Value, "arange: start, stop and step must be finite numbers");
-    if (n >= 0x1p62) raise(ErrorKind::Memory, "arange: %g elements exceed the memory of this machine", n);
+    if (std::isnan(n))
+        raise(ErrorKind::Value, "arange: start, stop and step must be finite numbers");
+    if (n >= 0x1p62)
+        raise(ErrorKind::Memory, "arange: %g elements exceed the memory of this machine", n);
     return n > 0 ? static_cast<int64_t>(n) : 0;
 }
 
 Array arange_integers(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype) {
-    Wide first = as_wide(start, "arange"), last = as_wide(stop, "arange"), by = as_wide(step, "arange");
+    Wide first = as_wide(start, "arange"), last = as_wide(stop, "arange"),
+         by = as_wide(step, "arange");
     if (by == 0) raise(ErrorKind::Value, "arange: step must not be zero");
     Wide distance = last - first;
-    Wide n = distance == 0 || (distance > 0) != (by > 0) ? 0 : (distance + (by > 0 ? by - 1 : by + 1)) / by;
+    Wide n = distance == 0 || (distance > 0) != (by > 0)
+                 ? 0
+                 : (distance + (by > 0 ? by - 1 : by + 1)) / by;
     int64_t length = checked_length(static_cast<double>(n));
     checked_size({length}, dtype, "arange");
     if (length > 0 && is_integer(dtype)) {
@@ -161,7 +175,8 @@ Array arange_integers(const Scalar& start, const Scalar& stop, const Scalar& ste
     Array out = Array::empty({length}, dtype);
     auto origin = static_cast<uint64_t>(first), stride = static_cast<uint64_t>(by);
     DType computed = start.above_int64 || stop.above_int64 ? DType::UInt64 : DType::Int64;
-    generate<uint64_t>(out, computed, [=](int64_t i) { return origin + static_cast<uint64_t>(i) * stride; });
+    generate<uint64_t>(out, computed,
+                       [=](int64_t i) { return origin + static_cast<uint64_t>(i) * stride; });
     return out;
 }
 
@@ -170,7 +185,8 @@ Array arange_floats(double start, double stop, double step, DType dtype) {
     int64_t length = checked_length(std::ceil((stop - start) / step));
     checked_size({length}, dtype, "arange");
     Array out = Array::empty({length}, dtype);
-    generate<double>(out, DType::Float64, [=](int64_t i) { return start + static_cast<double>(i) * step; });
+    generate<double>(out, DType::Float64,
+                     [=](int64_t i) { return start + static_cast<double>(i) * step; });
     return out;
 }
 
@@ -182,15 +198,18 @@ PyObject* arange(PyObject* const* args) {
     auto wanted = to_optional_dtype(args[3], "arange");
     check_device(args[4], "arange");
     bool integers = start.kind != Kind::Real && stop.kind != Kind::Real && step.kind != Kind::Real;
-    DType dtype = wanted.value_or(integers ? (start.above_int64 || stop.above_int64 ? DType::UInt64 : kDefaultInt)
-                                           : kDefaultFloat);
+    DType dtype = wanted.value_or(
+        integers ? (start.above_int64 || stop.above_int64 ? DType::UInt64 : kDefaultInt)
+                 : kDefaultFloat);
     if (is_bool(dtype) || is_complex(dtype)) require("arange", Category::Real, dtype);
     if (integers && !is_float(dtype)) return wrap(arange_integers(start, stop, step, dtype));
     if (integers && !start.too_big && !stop.too_big && !step.too_big) {
         return wrap(arange_integers(start, stop, step, dtype));
     }
     if (is_integer(dtype) && strict()) {
-        raise(ErrorKind::Type, "arange: float arguments do not go with dtype %s; accepted: ints, or a floating-point dtype",
+        raise(ErrorKind::Type,
+              "arange: float arguments do not go with dtype %s; accepted: ints, or a "
+              "floating-point dtype",
               name(dtype));
     }
     return wrap(arange_floats(as_double(start), as_double(stop), as_double(step), dtype));
@@ -203,7 +222,11 @@ struct Interpolation {
     bool endpoint;
 
     Interpolation(double a, double b, int64_t n, bool closed)
-        : start(a), stop(b), delta(b - a), intervals(static_cast<double>(closed ? n - 1 : n)), endpoint(closed) {}
+        : start(a),
+          stop(b),
+          delta(b - a),
+          intervals(static_cast<double>(closed ? n - 1 : n)),
+          endpoint(closed) {}
     double operator()(int64_t i) const {
         auto t = static_cast<double>(i);
         if (endpoint && t == intervals && i > 0) return stop;
@@ -218,19 +241,23 @@ PyObject* linspace(PyObject* const* args) {
     Scalar ends[2];
     for (int i = 0; i < 2; ++i) {
         auto s = find_scalar(args[i]);
-        if (is_array(args[i]) && array_of(args[i]).ndim() == 0) s = find_scalar(Object::steal(item(array_of(args[i]))).get());
+        if (is_array(args[i]) && array_of(args[i]).ndim() == 0)
+            s = find_scalar(Object::steal(item(array_of(args[i]))).get());
         if (!s || s->kind == Kind::Bool) {
-            raise(ErrorKind::Type, "linspace: %s must be an int, a float or a complex, got %s", i ? "stop" : "start",
-                  Py_TYPE(args[i])->tp_name);
+            raise(ErrorKind::Type, "linspace: %s must be an int, a float or a complex, got %s",
+                  i ? "stop" : "start", Py_TYPE(args[i])->tp_name);
         }
         ends[i] = *s;
     }
     int64_t n = to_int(args[2], "linspace", "num");
     bool complex_ends = ends[0].kind == Kind::Complex || ends[1].kind == Kind::Complex;
-    DType dtype = to_optional_dtype(args[3], "linspace").value_or(complex_ends ? kDefaultComplex : kDefaultFloat);
+    DType dtype = to_optional_dtype(args[3], "linspace")
+                      .value_or(complex_ends ? kDefaultComplex : kDefaultFloat);
     check_device(args[4], "linspace");
     bool endpoint = to_bool(args[5], "linspace", "endpoint");
-    if (n < 0) raise(ErrorKind::Value, "linspace: num must not be negative, got %lld", static_cast<long long>(n));
+    if (n < 0)
+        raise(ErrorKind::Value, "linspace: num must not be negative, got %lld",
+              static_cast<long long>(n));
     require("linspace", Category::Floating, dtype);
     if (complex_ends && !is_complex(dtype)) {
         raise(ErrorKind::Type, "linspace: complex ends need a complex dtype, got %s", name(dtype));
@@ -238,9 +265,11 @@ PyObject* linspace(PyObject* const* args) {
     checked_size({n}, dtype, "linspace");
     Array out = Array::empty({n}, dtype);
     auto re = [](const Scalar& s) { return s.kind == Kind::Complex ? s.re : as_double(s); };
-    Interpolation real(re(ends[0]), re(ends[1]), n, endpoint), imag(ends[0].im, ends[1].im, n, endpoint);
+    Interpolation real(re(ends[0]), re(ends[1]), n, endpoint),
+        imag(ends[0].im, ends[1].im, n, endpoint);
     if (is_complex(dtype)) {
-        generate<Complex<double>>(out, DType::Complex128, [=](int64_t i) { return Complex<double>{real(i), imag(i)}; });
+        generate<Complex<double>>(out, DType::Complex128,
+                                  [=](int64_t i) { return Complex<double>{real(i), imag(i)}; });
     } else {
         generate<double>(out, DType::Float64, real);
     }
@@ -270,7 +299,8 @@ PyObject* triangle_of(PyObject* const* args) {
     const Array& x = to_array(args[0], function, "x");
     int64_t k = to_offset(args[1], function, "k");
     if (x.ndim() < 2) {
-        raise(ErrorKind::Value, "%s: x must have at least 2 dimensions, got shape %s", function, to_string(x.shape).c_str());
+        raise(ErrorKind::Value, "%s: x must have at least 2 dimensions, got shape %s", function,
+              to_string(x.shape).c_str());
     }
     k = std::clamp(k, -x.shape[x.ndim() - 2] - 1, x.shape.back() + 1);
     Array out;
@@ -284,11 +314,15 @@ PyObject* triangle_of(PyObject* const* args) {
 }  // namespace
 
 PyMethodDef creation_methods[] = {
-    method<arange, 5>("arange"), method<empty, 3>("empty"),
-    method<eye, 5>("eye"),       method<full, 4>("full"),
+    method<arange, 5>("arange"),
+    method<empty, 3>("empty"),
+    method<eye, 5>("eye"),
+    method<full, 4>("full"),
     method<linspace, 6>("linspace"),
-    method<ones, 3>("ones"),     method<zeros, 3>("zeros"),
-    method<triangle_of<true>, 2>("tril"), method<triangle_of<false>, 2>("triu"),
+    method<ones, 3>("ones"),
+    method<zeros, 3>("zeros"),
+    method<triangle_of<true>, 2>("tril"),
+    method<triangle_of<false>, 2>("triu"),
     kEnd,
 };
 

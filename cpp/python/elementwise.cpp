@@ -24,7 +24,8 @@ constexpr int64_t kSmall = 1 << 15;
 bool defined_by_standard(Op op, std::span<const Argument> args) {
     if (op == Op::Where) args = args.subspan(1);
     const Array* first = args[0].array;
-    bool equal = first && (args.size() == 1 || (args[1].array && args[1].array->dtype == first->dtype));
+    bool equal =
+        first && (args.size() == 1 || (args[1].array && args[1].array->dtype == first->dtype));
     if (equal && args.size() <= 2) return accepts(info(op).category, first->dtype);
     std::optional<DType> dtype;
     for (const Argument& arg : args) {
@@ -112,8 +113,9 @@ PyObject* imag(PyObject* const* args) {
     require("imag", Category::Numeric, x.dtype);
     if (is_complex(x.dtype)) return wrap(imag_view(x));
     if (strict()) {
-        raise(ErrorKind::Type, "imag: dtype %s is not supported; accepted: complex dtypes, or relaxed mode "
-                               "(runtime.set_strict(False)), where real arrays have an imaginary part of zeros",
+        raise(ErrorKind::Type,
+              "imag: dtype %s is not supported; accepted: complex dtypes, or relaxed mode "
+              "(runtime.set_strict(False)), where real arrays have an imaginary part of zeros",
               name(x.dtype));
     }
     Array zeros = Array::empty(x.shape, x.dtype);
@@ -126,8 +128,9 @@ PyObject* imag(PyObject* const* args) {
 // A NumPy array as operand is an error of ours; other foreign types get their turn.
 bool foreign(PyObject* o) {
     if (!PyObject_TypeCheck(o, state().ndarray_type)) return true;
-    raise(ErrorKind::Type, "operands are an ascend_array_api array and a numpy.ndarray; convert one of them with "
-                           "asarray or numpy.asarray");
+    raise(ErrorKind::Type,
+          "operands are an ascend_array_api array and a numpy.ndarray; convert one of them with "
+          "asarray or numpy.asarray");
 }
 
 template <Op op>
@@ -172,7 +175,8 @@ PyObject* inplace_operator(PyObject* a, PyObject* b) {
         } else if (foreign(b)) {
             return Py_NewRef(Py_NotImplemented);
         }
-        bool mode = (other.array && other.array->dtype == target.dtype && !is_bool(target.dtype)) || strict();
+        bool mode = (other.array && other.array->dtype == target.dtype && !is_bool(target.dtype)) ||
+                    strict();
         {
             Unlocked unlocked(target.size() * 2);
             apply_inplace(op, target, other, mode, info(op).name);
@@ -185,7 +189,9 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulo) {
     if (modulo != Py_None) return Py_NewRef(Py_NotImplemented);
     return binary_operator<Op::Pow>(a, b);
 }
-PyObject* inplace_power(PyObject* a, PyObject* b, PyObject*) { return inplace_operator<Op::Pow>(a, b); }
+PyObject* inplace_power(PyObject* a, PyObject* b, PyObject*) {
+    return inplace_operator<Op::Pow>(a, b);
+}
 
 PyObject* product(PyObject* a, PyObject* b) {
     return guarded([&]() -> PyObject* {
@@ -201,12 +207,16 @@ PyObject* inplace_product(PyObject* a, PyObject* b) {
         const Array& target = array_of(a);
         Array result = matmul(target, array_of(b));
         if (result.dtype != target.dtype) {
-            raise(ErrorKind::Type, "matmul: the result has dtype %s, but the array that it is to be stored in has %s",
-                  name(result.dtype), name(target.dtype));
+            raise(
+                ErrorKind::Type,
+                "matmul: the result has dtype %s, but the array that it is to be stored in has %s",
+                name(result.dtype), name(target.dtype));
         }
         if (!(result.shape == target.shape)) {
-            raise(ErrorKind::Value, "matmul: the result has shape %s, but the array that it is to be stored in has %s",
-                  to_string(result.shape).c_str(), to_string(target.shape).c_str());
+            raise(
+                ErrorKind::Value,
+                "matmul: the result has shape %s, but the array that it is to be stored in has %s",
+                to_string(result.shape).c_str(), to_string(target.shape).c_str());
         }
         assign(target, result, "matmul");
         return Py_NewRef(a);
@@ -215,12 +225,18 @@ PyObject* inplace_product(PyObject* a, PyObject* b) {
 
 PyObject* compare(PyObject* a, PyObject* b, int operation) {
     switch (operation) {
-        case Py_LT: return binary_operator<Op::Less>(a, b);
-        case Py_LE: return binary_operator<Op::LessEqual>(a, b);
-        case Py_EQ: return binary_operator<Op::Equal>(a, b);
-        case Py_NE: return binary_operator<Op::NotEqual>(a, b);
-        case Py_GT: return binary_operator<Op::Greater>(a, b);
-        default: return binary_operator<Op::GreaterEqual>(a, b);
+        case Py_LT:
+            return binary_operator<Op::Less>(a, b);
+        case Py_LE:
+            return binary_operator<Op::LessEqual>(a, b);
+        case Py_EQ:
+            return binary_operator<Op::Equal>(a, b);
+        case Py_NE:
+            return binary_operator<Op::NotEqual>(a, b);
+        case Py_GT:
+            return binary_operator<Op::Greater>(a, b);
+        default:
+            return binary_operator<Op::GreaterEqual>(a, b);
     }
 }
 
@@ -232,10 +248,14 @@ void* slot(F* function) {
 constexpr int kUnary = 1;
 template <Op op>
 constexpr PyMethodDef row() {
-    if constexpr (op == Op::Where) return method<where, 3>("where");
-    else if constexpr (op == Op::Clip) return method<clip, 3>("clip");
-    else if constexpr (info(op).arity == kUnary) return method<unary<op>, 1>(info(op).name);
-    else return method<several<op>, info(op).arity>(info(op).name);
+    if constexpr (op == Op::Where)
+        return method<where, 3>("where");
+    else if constexpr (op == Op::Clip)
+        return method<clip, 3>("clip");
+    else if constexpr (info(op).arity == kUnary)
+        return method<unary<op>, 1>(info(op).name);
+    else
+        return method<several<op>, info(op).arity>(info(op).name);
 }
 
 }  // namespace
@@ -244,7 +264,7 @@ PyMethodDef elementwise_methods[] = {
 #define X(name, py, arity, category, result) row<Op::name>(),
     ASC_FOR_EACH_OP(X)
 #undef X
-    method<real, 1>("real"),
+        method<real, 1>("real"),
     method<imag, 1>("imag"),
     kEnd,
 };

@@ -37,7 +37,8 @@ int consumed(const Item& item) {
 Array index_array(const Array& x, const char* function) {
     if (is_bool(x.dtype)) return x;
     if (!is_integer(x.dtype)) {
-        raise(ErrorKind::Index, "%s: arrays as index must be of integer or bool dtype, got %s", function, name(x.dtype));
+        raise(ErrorKind::Index, "%s: arrays as index must be of integer or bool dtype, got %s",
+              function, name(x.dtype));
     }
     Array indices = x.dtype == DType::Int64 ? contiguous(x) : cast(x, DType::Int64);
     if (x.dtype == DType::UInt64 && any_negative(indices)) {
@@ -69,7 +70,9 @@ bool is_index_like(PyObject* o) { return PyIndex_Check(o) && !is_array(o) && !is
 Array to_index_array(PyObject* o, const char* function) {
     if (is_array(o)) return index_array(array_of(o), function);
     if (auto s = find_scalar(o); s && s->kind != Kind::Real && s->kind != Kind::Complex) {
-        return index_array(from_scalar(*s, s->kind == Kind::Bool ? DType::Bool : DType::Int64, function), function);
+        return index_array(
+            from_scalar(*s, s->kind == Kind::Bool ? DType::Bool : DType::Int64, function),
+            function);
     }
     if (is_index_like(o)) {
         Object number = Object::steal(PyNumber_Index(o));
@@ -77,9 +80,12 @@ Array to_index_array(PyObject* o, const char* function) {
     }
     bool convertible = is_ndarray(o) || PyList_Check(o);
     if (!convertible || strict()) {
-        raise(ErrorKind::Index, "%s: %s is no index; accepted: ints, slices, None, Ellipsis, integer and bool arrays of this "
-                                "library%s",
-              function, Py_TYPE(o)->tp_name, convertible ? " (in relaxed mode also NumPy arrays and lists)" : "");
+        raise(ErrorKind::Index,
+              "%s: %s is no index; accepted: ints, slices, None, Ellipsis, integer and bool arrays "
+              "of this "
+              "library%s",
+              function, Py_TYPE(o)->tp_name,
+              convertible ? " (in relaxed mode also NumPy arrays and lists)" : "");
     }
     Array x = as_array(o, function);
     return index_array(x.size() == 0 && PyList_Check(o) ? cast(x, DType::Int64) : x, function);
@@ -97,8 +103,8 @@ Item slice_item(PyObject* o, int64_t extent) {
 
 int64_t checked_index(int64_t i, int64_t extent, int axis, const char* function) {
     if (i < -extent || i >= extent) {
-        raise(ErrorKind::Index, "%s: index %lld is out of bounds for axis %d with extent %lld", function,
-              static_cast<long long>(i), axis, static_cast<long long>(extent));
+        raise(ErrorKind::Index, "%s: index %lld is out of bounds for axis %d with extent %lld",
+              function, static_cast<long long>(i), axis, static_cast<long long>(extent));
     }
     return i < 0 ? i + extent : i;
 }
@@ -129,13 +135,14 @@ std::vector<Item> parse(const Array& x, const Key& key, const char* function) {
     }
     if (ellipses > 1) raise(ErrorKind::Index, "%s: an index can hold only one ellipsis", function);
     if (used > x.ndim()) {
-        raise(ErrorKind::Index, "%s: %d indices for an array of %d dimension%s", function, used, x.ndim(),
-              x.ndim() == 1 ? "" : "s");
+        raise(ErrorKind::Index, "%s: %d indices for an array of %d dimension%s", function, used,
+              x.ndim(), x.ndim() == 1 ? "" : "s");
     }
     std::vector<Item> items;
     int axis = 0;
     auto fill = [&](int count) {
-        for (; count > 0; --count, ++axis) items.push_back({ItemKind::Slice, 0, 1, x.shape[axis], {}});
+        for (; count > 0; --count, ++axis)
+            items.push_back({ItemKind::Slice, 0, 1, x.shape[axis], {}});
     };
     size_t next_array = 0;
     for (Py_ssize_t i = 0; i < key.count; ++i) {
@@ -152,12 +159,20 @@ std::vector<Item> parse(const Array& x, const Key& key, const char* function) {
             bool scalar = item.array.ndim() == 0 && !is_bool(item.array.dtype) && !is_array(o);
             if (scalar) {
                 std::memcpy(&item.start, item.array.data(), 8);
-                item = {ItemKind::Int, checked_index(item.start, x.shape[axis], axis, function), 1, 0, {}};
+                item = {ItemKind::Int,
+                        checked_index(item.start, x.shape[axis], axis, function),
+                        1,
+                        0,
+                        {}};
             }
             axis += consumed(item);
             items.push_back(std::move(item));
         } else {
-            items.push_back({ItemKind::Int, checked_index(key_int(o), x.shape[axis], axis, function), 1, 0, {}});
+            items.push_back({ItemKind::Int,
+                             checked_index(key_int(o), x.shape[axis], axis, function),
+                             1,
+                             0,
+                             {}});
             ++axis;
         }
     }
@@ -194,7 +209,8 @@ bool simple_view(const Array& x, const Key& key, Array& view, const char* functi
     for (int axis = 0; axis < x.ndim(); ++axis) {
         PyObject* o = axis < key.count ? key.items[axis] : nullptr;
         if (o && PyLong_CheckExact(o)) {
-            view.offset += checked_index(key_int(o), x.shape[axis], axis, function) * x.strides[axis];
+            view.offset +=
+                checked_index(key_int(o), x.shape[axis], axis, function) * x.strides[axis];
             continue;
         }
         view.shape[kept] = x.shape[axis];
@@ -222,8 +238,9 @@ Offsets mask_offsets(const Array& x, int axis, const Array& mask, const char* fu
     for (int i = 0; i < mask.ndim(); ++i) {
         // The standard lets an extent of the mask be 0 whatever the array's.
         if (mask.shape[i] != x.shape[axis + i] && mask.shape[i] != 0) {
-            raise(ErrorKind::Index, "%s: a mask of shape %s does not fit axes %d to %d of shape %s", function,
-                  to_string(mask.shape).c_str(), axis, axis + mask.ndim() - 1, to_string(x.shape).c_str());
+            raise(ErrorKind::Index, "%s: a mask of shape %s does not fit axes %d to %d of shape %s",
+                  function, to_string(mask.shape).c_str(), axis, axis + mask.ndim() - 1,
+                  to_string(x.shape).c_str());
         }
     }
     Offsets result{{}, cpu::true_positions(mask)};
@@ -255,8 +272,8 @@ Offsets combine(const Offsets& a, const Offsets& b, const char* function) {
     try {
         shape = broadcast_shapes(a.shape, b.shape, function);
     } catch (const Error&) {
-        raise(ErrorKind::Index, "%s: index arrays of shapes %s and %s cannot be broadcast together", function,
-              to_string(a.shape).c_str(), to_string(b.shape).c_str());
+        raise(ErrorKind::Index, "%s: index arrays of shapes %s and %s cannot be broadcast together",
+              function, to_string(a.shape).c_str(), to_string(b.shape).c_str());
     }
     Offsets result{shape, std::vector<int64_t>(static_cast<size_t>(product(shape)))};
     auto strides_in = [&](const Offsets& o) {
@@ -329,7 +346,8 @@ ArrayIndex resolve(const Array& x, const std::vector<Item>& items, const char* f
 }
 
 bool has_arrays(const std::vector<Item>& items) {
-    return std::any_of(items.begin(), items.end(), [](const Item& item) { return item.kind == ItemKind::Array; });
+    return std::any_of(items.begin(), items.end(),
+                       [](const Item& item) { return item.kind == ItemKind::Array; });
 }
 
 Array select_by_arrays(const Array& x, const ArrayIndex& index) {
@@ -349,32 +367,41 @@ Array value_array(const Array& x, PyObject* value) {
         if (promote(v.dtype, x.dtype, true) != x.dtype) {
             bool loses = is_complex(v.dtype) && !is_complex(x.dtype);
             if (loses || strict()) {
-                raise(ErrorKind::Type, "setitem: values of dtype %s cannot be stored in an array of dtype %s; accepted: dtypes "
-                                       "that promote to it%s",
-                      name(v.dtype), name(x.dtype), loses ? "" : ", or relaxed mode (runtime.set_strict(False))");
+                raise(ErrorKind::Type,
+                      "setitem: values of dtype %s cannot be stored in an array of dtype %s; "
+                      "accepted: dtypes "
+                      "that promote to it%s",
+                      name(v.dtype), name(x.dtype),
+                      loses ? "" : ", or relaxed mode (runtime.set_strict(False))");
             }
         }
         return v;
     }
     if (auto s = find_scalar(value)) {
         auto promoted = promote_scalar(x.dtype, s->kind, true);
-        if (promoted != x.dtype && ((s->kind == Kind::Complex && !is_complex(x.dtype)) || strict())) {
-            raise(ErrorKind::Type, "setitem: a Python %s cannot be stored in an array of dtype %s; accepted: a scalar of the "
-                                   "array's kind",
+        if (promoted != x.dtype &&
+            ((s->kind == Kind::Complex && !is_complex(x.dtype)) || strict())) {
+            raise(ErrorKind::Type,
+                  "setitem: a Python %s cannot be stored in an array of dtype %s; accepted: a "
+                  "scalar of the "
+                  "array's kind",
                   type_name(*s), name(x.dtype));
         }
         return from_scalar(*s, x.dtype, kSet);
     }
-    if ((is_ndarray(value) || PyList_Check(value) || PyTuple_Check(value)) && !strict()) return as_array(value, kSet);
-    raise(ErrorKind::Type, "setitem: the value must be an ascend_array_api array or a Python scalar, got %s; convert it with "
-                           "asarray",
+    if ((is_ndarray(value) || PyList_Check(value) || PyTuple_Check(value)) && !strict())
+        return as_array(value, kSet);
+    raise(ErrorKind::Type,
+          "setitem: the value must be an ascend_array_api array or a Python scalar, got %s; "
+          "convert it with "
+          "asarray",
           Py_TYPE(value)->tp_name);
 }
 
 // x[mask] = one value: a conditional move through the whole array.
 bool assign_by_mask(const Array& x, const std::vector<Item>& items, const Array& value) {
-    if (value.size() != 1 || value.ndim() != 0 || items.empty() || items[0].kind != ItemKind::Array ||
-        !is_bool(items[0].array.dtype)) {
+    if (value.size() != 1 || value.ndim() != 0 || items.empty() ||
+        items[0].kind != ItemKind::Array || !is_bool(items[0].array.dtype)) {
         return false;
     }
     for (size_t i = 1; i < items.size(); ++i) {
@@ -431,13 +458,16 @@ PyObject* take(PyObject* const* args) {
     const Array& raw = to_array(args[1], "take", "indices");
     require("take", Category::Integer, raw.dtype);
     if (args[2] == Py_None && x.ndim() != 1) {
-        raise(ErrorKind::Value, "take: axis may be left out only where x has one dimension, got shape %s",
+        raise(ErrorKind::Value,
+              "take: axis may be left out only where x has one dimension, got shape %s",
               to_string(x.shape).c_str());
     }
     if (raw.ndim() != 1 && (raw.ndim() == 0 || strict())) {
-        raise(ErrorKind::Value, "take: indices must have one dimension, got shape %s", to_string(raw.shape).c_str());
+        raise(ErrorKind::Value, "take: indices must have one dimension, got shape %s",
+              to_string(raw.shape).c_str());
     }
-    int axis = args[2] == Py_None ? 0 : normalize_axis(to_int(args[2], "take", "axis"), x.ndim(), "take");
+    int axis =
+        args[2] == Py_None ? 0 : normalize_axis(to_int(args[2], "take", "axis"), x.ndim(), "take");
     std::vector<Item> items;
     for (int i = 0; i < x.ndim(); ++i) items.push_back({ItemKind::Slice, 0, 1, x.shape[i], {}});
     items[static_cast<size_t>(axis)] = {ItemKind::Array, 0, 1, 0, index_array(raw, "take")};
@@ -459,13 +489,15 @@ PyObject* take_along_axis(PyObject* const* args) {
     const Array& raw = to_array(args[1], function, "indices");
     require(function, Category::Integer, raw.dtype);
     if (raw.ndim() != x.ndim()) {
-        raise(ErrorKind::Value, "%s: x has shape %s and indices %s; the same number of dimensions is needed", function,
-              to_string(x.shape).c_str(), to_string(raw.shape).c_str());
+        raise(ErrorKind::Value,
+              "%s: x has shape %s and indices %s; the same number of dimensions is needed",
+              function, to_string(x.shape).c_str(), to_string(raw.shape).c_str());
     }
     int axis = normalize_axis(to_int(args[2], function, "axis"), x.ndim(), function);
     Array rows = axis_last(x, axis), wanted = axis_last(raw, axis);
     int64_t extent = rows.shape.back(), count = wanted.shape.back(), stride = rows.strides.back();
-    Dims outer = broadcast_shapes(Dims(rows.shape.data(), x.ndim() - 1), Dims(wanted.shape.data(), x.ndim() - 1), function);
+    Dims outer = broadcast_shapes(Dims(rows.shape.data(), x.ndim() - 1),
+                                  Dims(wanted.shape.data(), x.ndim() - 1), function);
     Dims shape = outer;
     shape.push_back(count);
     Array indices = index_array(contiguous(broadcast_to(wanted, shape, function)), function);
@@ -493,7 +525,8 @@ PyObject* take_along_axis(PyObject* const* args) {
     cpu::gather(out, x, s);
     // Back to the place where the axis was.
     Dims order;
-    for (int i = 0; i < x.ndim(); ++i) order.push_back(i < axis ? i : i == axis ? x.ndim() - 1 : i - 1);
+    for (int i = 0; i < x.ndim(); ++i)
+        order.push_back(i < axis ? i : i == axis ? x.ndim() - 1 : i - 1);
     return wrap(permute(out, order));
 }
 

@@ -20,8 +20,10 @@ namespace asc::python {
 namespace {
 
 // A row-major or strided view of bytes that belong to `block`.
-Array foreign_array(Ref<Block> block, StorageKind kind, bool read_only, DType dtype, Dims shape, Dims strides) {
-    return {Storage::wrap(std::move(block), kind, read_only), 0, dtype, std::move(shape), std::move(strides)};
+Array foreign_array(Ref<Block> block, StorageKind kind, bool read_only, DType dtype, Dims shape,
+                    Dims strides) {
+    return {Storage::wrap(std::move(block), kind, read_only), 0, dtype, std::move(shape),
+            std::move(strides)};
 }
 
 // One 0/1 byte an element, as NumPy and 8-bit DLPack have bools, to packed bits.
@@ -41,11 +43,16 @@ void release_buffer(void* context) {
 
 std::optional<DType> integer_of(Py_ssize_t size, bool is_signed) {
     switch (size) {
-        case 1: return is_signed ? DType::Int8 : DType::UInt8;
-        case 2: return is_signed ? DType::Int16 : DType::UInt16;
-        case 4: return is_signed ? DType::Int32 : DType::UInt32;
-        case 8: return is_signed ? DType::Int64 : DType::UInt64;
-        default: return std::nullopt;
+        case 1:
+            return is_signed ? DType::Int8 : DType::UInt8;
+        case 2:
+            return is_signed ? DType::Int16 : DType::UInt16;
+        case 4:
+            return is_signed ? DType::Int32 : DType::UInt32;
+        case 8:
+            return is_signed ? DType::Int64 : DType::UInt64;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -55,18 +62,24 @@ std::optional<DType> dtype_of_format(const char* format, Py_ssize_t size) {
     if (*format == '@' || *format == '=' || *format == '<') ++format;
     if (format[0] == 'Z') {
         if (format[1] && format[2]) return std::nullopt;
-        return format[1] == 'f' ? std::optional(DType::Complex64)
-                                : format[1] == 'd' ? std::optional(DType::Complex128) : std::nullopt;
+        return format[1] == 'f'   ? std::optional(DType::Complex64)
+               : format[1] == 'd' ? std::optional(DType::Complex128)
+                                  : std::nullopt;
     }
     if (format[0] == '\0' || format[1] != '\0') return std::nullopt;
     if (std::strchr("bhilqn", format[0])) return integer_of(size, true);
     if (std::strchr("BHILQN", format[0])) return integer_of(size, false);
     switch (format[0]) {
-        case '?': return size == 1 ? std::optional(DType::Bool) : std::nullopt;
-        case 'e': return DType::Float16;
-        case 'f': return DType::Float32;
-        case 'd': return DType::Float64;
-        default: return std::nullopt;
+        case '?':
+            return size == 1 ? std::optional(DType::Bool) : std::nullopt;
+        case 'e':
+            return DType::Float16;
+        case 'f':
+            return DType::Float32;
+        case 'd':
+            return DType::Float64;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -88,7 +101,8 @@ std::optional<Imported> import_buffer(PyObject* o, bool writable) {
     DType stored = dtype == DType::Bool ? DType::UInt8 : dtype.value_or(DType::UInt8);
     fits = fits && itemsize(stored) == buffer->itemsize;
     Dims shape(fits ? buffer->ndim : 0);
-    for (int i = 0; i < shape.size(); ++i) shape[i] = buffer->shape ? buffer->shape[i] : buffer->len / buffer->itemsize;
+    for (int i = 0; i < shape.size(); ++i)
+        shape[i] = buffer->shape ? buffer->shape[i] : buffer->len / buffer->itemsize;
     Dims strides = row_major_strides(shape);
     for (int i = 0; fits && buffer->strides && i < buffer->ndim; ++i) {
         fits = shape[i] <= 1 || buffer->strides[i] % buffer->itemsize == 0;
@@ -96,7 +110,8 @@ std::optional<Imported> import_buffer(PyObject* o, bool writable) {
     }
     // Components of complex numbers are what the CPU loads.
     int64_t alignment = is_complex(stored) ? itemsize(stored) / 2 : itemsize(stored);
-    if (!fits || reinterpret_cast<uintptr_t>(buffer->buf) % static_cast<uintptr_t>(alignment) != 0) {
+    if (!fits ||
+        reinterpret_cast<uintptr_t>(buffer->buf) % static_cast<uintptr_t>(alignment) != 0) {
         release();
         return std::nullopt;
     }
@@ -104,8 +119,8 @@ std::optional<Imported> import_buffer(PyObject* o, bool writable) {
     bool read_only = buffer->readonly != 0;
     int64_t length = buffer->len;
     Ref<Block> block = Block::borrow(data, length, release_buffer, buffer.release());
-    return Imported{foreign_array(std::move(block), StorageKind::Shared, read_only, stored, std::move(shape),
-                                  std::move(strides)),
+    return Imported{foreign_array(std::move(block), StorageKind::Shared, read_only, stored,
+                                  std::move(shape), std::move(strides)),
                     *dtype};
 }
 
@@ -131,7 +146,8 @@ bool immutable(PyObject* o) {
         return read_only;
     }
     PyObject* mode = PyObject_GetAttrString(o, "mode");
-    bool read_only = mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, "r") == 0;
+    bool read_only =
+        mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, "r") == 0;
     Py_XDECREF(mode);
     PyErr_Clear();
     return read_only;
@@ -143,12 +159,16 @@ bool immutable(PyObject* o) {
         Object text = Object::steal(PyObject_Str(dtype.get()));
         const char* utf8 = PyUnicode_AsUTF8(text.get());
         if (!utf8) throw PythonError{};
-        raise(ErrorKind::Type, "%s: a NumPy array of dtype %s; accepted: bool, integer, float and complex dtypes up to 64 "
-                               "bits a component",
+        raise(ErrorKind::Type,
+              "%s: a NumPy array of dtype %s; accepted: bool, integer, float and complex dtypes up "
+              "to 64 "
+              "bits a component",
               function, utf8);
     }
-    raise(ErrorKind::Type, "%s: cannot make an array of %s; accepted: numbers, nested sequences of them, arrays, objects with "
-                           "the buffer protocol, __dlpack__ or __array__",
+    raise(ErrorKind::Type,
+          "%s: cannot make an array of %s; accepted: numbers, nested sequences of them, arrays, "
+          "objects with "
+          "the buffer protocol, __dlpack__ or __array__",
           function, Py_TYPE(o)->tp_name);
 }
 
@@ -201,7 +221,8 @@ struct Leaves {
 bool is_sequence(PyObject* o) {
     if (PyList_Check(o) || PyTuple_Check(o)) return true;
     if (is_array(o)) return array_of(o).ndim() > 0;
-    if (PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) || PyDict_Check(o)) return false;
+    if (PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) || PyDict_Check(o))
+        return false;
     if (is_ndarray(o)) {
         Object ndim = Object::steal(PyObject_GetAttrString(o, "ndim"));
         return PyLong_AsLong(ndim.get()) > 0;
@@ -212,25 +233,32 @@ bool is_sequence(PyObject* o) {
 void collect(PyObject* o, int depth, Leaves& leaves, const char* function) {
     if (!is_sequence(o)) {
         if (depth != leaves.shape.size()) {
-            raise(ErrorKind::Value, "%s: the nested sequence is ragged: an element at depth %d where others are deeper",
-                  function, depth);
+            raise(
+                ErrorKind::Value,
+                "%s: the nested sequence is ragged: an element at depth %d where others are deeper",
+                function, depth);
         }
         leaves.values.push_back(o);
         return;
     }
     if (depth >= kMaxRank) {
-        raise(ErrorKind::Value, "%s: the sequence is nested deeper than %d levels", function, kMaxRank);
+        raise(ErrorKind::Value, "%s: the sequence is nested deeper than %d levels", function,
+              kMaxRank);
     }
-    Object items = PyList_Check(o) || PyTuple_Check(o) ? Object::borrow(o) : Object::steal(PySequence_List(o));
+    Object items =
+        PyList_Check(o) || PyTuple_Check(o) ? Object::borrow(o) : Object::steal(PySequence_List(o));
     Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
     if (leaves.values.empty() && depth == leaves.shape.size()) {
         leaves.shape.push_back(n);
     } else if (depth >= leaves.shape.size() || leaves.shape[depth] != n) {
-        raise(ErrorKind::Value, "%s: the nested sequence is ragged: %zd elements at depth %d where others have %lld", function,
-              n, depth, depth < leaves.shape.size() ? static_cast<long long>(leaves.shape[depth]) : 0LL);
+        raise(ErrorKind::Value,
+              "%s: the nested sequence is ragged: %zd elements at depth %d where others have %lld",
+              function, n, depth,
+              depth < leaves.shape.size() ? static_cast<long long>(leaves.shape[depth]) : 0LL);
     }
     for (Py_ssize_t i = 0; i < n; ++i) {
-        if (i >= PySequence_Fast_GET_SIZE(items.get())) raise(ErrorKind::Value, "%s: the sequence changed size", function);
+        if (i >= PySequence_Fast_GET_SIZE(items.get()))
+            raise(ErrorKind::Value, "%s: the sequence changed size", function);
         collect(PySequence_Fast_GET_ITEM(items.get(), i), depth + 1, leaves, function);
     }
     leaves.owned.push_back(std::move(items));
@@ -243,7 +271,8 @@ Scalar leaf_scalar(PyObject* o, const char* function) {
         Object plain = Object::steal(PyObject_CallMethod(o, "item", nullptr));
         if (auto s = find_scalar(plain.get())) return *s;
     }
-    raise(ErrorKind::Type, "%s: an element of type %s is no number; accepted: bool, int, float, complex", function,
+    raise(ErrorKind::Type,
+          "%s: an element of type %s is no number; accepted: bool, int, float, complex", function,
           Py_TYPE(o)->tp_name);
 }
 
@@ -255,7 +284,8 @@ std::optional<DType> leaf_dtype(PyObject* o) {
     return find_dtype(dtype.get());
 }
 
-DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars, const char* function) {
+DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars,
+                     const char* function) {
     if (scalars.empty()) return kDefaultFloat;
     std::optional<DType> typed;
     Scalar highest{Kind::Bool};
@@ -272,7 +302,9 @@ DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars, c
         }
         negative |= s.kind == Kind::Signed && s.negative();
         above |= s.above_int64;
-        auto order = [](Kind k) { return k == Kind::Bool ? 0 : k == Kind::Real ? 2 : k == Kind::Complex ? 3 : 1; };
+        auto order = [](Kind k) {
+            return k == Kind::Bool ? 0 : k == Kind::Real ? 2 : k == Kind::Complex ? 3 : 1;
+        };
         if (order(s.kind) > order(highest.kind)) highest = s;
     }
     if (typed) {
@@ -280,7 +312,8 @@ DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars, c
         return promote_scalar(*typed, highest.kind, false).value_or(*typed);
     }
     if (highest.kind == Kind::Signed && above) {
-        if (negative) raise(ErrorKind::Overflow, "%s: the ints fit neither int64 nor uint64", function);
+        if (negative)
+            raise(ErrorKind::Overflow, "%s: the ints fit neither int64 nor uint64", function);
         return DType::UInt64;
     }
     highest.above_int64 = false;
@@ -292,8 +325,10 @@ void check_value(const Scalar& s, DType dtype, bool mode, const char* function) 
                 (is_bool(dtype) && s.kind == Kind::Signed && (s.integer == 0 || s.integer == 1));
     bool loses = s.kind == Kind::Complex && !is_complex(dtype);
     if (!fits && (mode || loses)) {
-        raise(ErrorKind::Type, "%s: a Python %s is no value of dtype %s; accepted: scalars of the dtype's kind%s", function,
-              type_name(s), name(dtype), loses ? "" : ", or relaxed mode (runtime.set_strict(False))");
+        raise(ErrorKind::Type,
+              "%s: a Python %s is no value of dtype %s; accepted: scalars of the dtype's kind%s",
+              function, type_name(s), name(dtype),
+              loses ? "" : ", or relaxed mode (runtime.set_strict(False))");
     }
 }
 
@@ -314,7 +349,8 @@ Array from_sequence(PyObject* o, std::optional<DType> wanted, const char* functi
         if (mode) check_value(scalars[i], dtype, true, function);
         store(element, dtype, scalars[i], function);
         if (is_bool(dtype)) {
-            bits[i / 8] |= static_cast<uint8_t>((static_cast<unsigned>(element[0]) & 1u) << (i % 8));
+            bits[i / 8] |=
+                static_cast<uint8_t>((static_cast<unsigned>(element[0]) & 1u) << (i % 8));
         } else {
             std::memcpy(bits + static_cast<int64_t>(i) * size, element, static_cast<size_t>(size));
         }
@@ -330,8 +366,8 @@ Array from_sequence(PyObject* o, std::optional<DType> wanted, const char* functi
 
 void check_cast(DType from, DType to, const char* function) {
     if (is_complex(from) && !is_complex(to) && !is_bool(to)) {
-        raise(ErrorKind::Type, "%s: converting %s to %s would drop the imaginary part; use real", function, name(from),
-              name(to));
+        raise(ErrorKind::Type, "%s: converting %s to %s would drop the imaginary part; use real",
+              function, name(from), name(to));
     }
 }
 
@@ -351,12 +387,15 @@ Array from_memory(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode)
     bool converts = imported.dtype == DType::Bool || (wanted && *wanted != imported.dtype);
     if (copy_mode == Py_False) {
         if (physical) needs_copy("byte order, alignment or strides of the memory");
-        if (converts) needs_copy(imported.dtype == DType::Bool ? "bools are packed to one bit" : "the dtype changes");
+        if (converts)
+            needs_copy(imported.dtype == DType::Bool ? "bools are packed to one bit"
+                                                     : "the dtype changes");
         return std::move(imported.array);
     }
     if (copy_mode == Py_None && !converts && immutable(o)) {
         Array& x = imported.array;
-        return {Storage::wrap(x.storage->block(), StorageKind::Constant, true), x.offset, x.dtype, x.shape, x.strides};
+        return {Storage::wrap(x.storage->block(), StorageKind::Constant, true), x.offset, x.dtype,
+                x.shape, x.strides};
     }
     return physical_cast(imported.array, imported.dtype, wanted, function);
 }
@@ -381,14 +420,16 @@ bool has_attribute(PyObject* o, const char* name) {
 Array import_dlpack(PyObject* o, PyObject* copy_mode);
 
 // Everything but arrays of ours.
-Array convert_object(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode, const char* function) {
+Array convert_object(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode,
+                     const char* function) {
     bool memory = is_ndarray(o);
     if (!memory) {
         if (auto s = find_scalar(o)) {
             if (copy_mode == Py_False) needs_copy("a Python scalar has no memory to share");
-            DType natural = PyObject_TypeCheck(o, state().generic_type) && !wanted
-                                ? to_dtype(Object::steal(PyObject_GetAttrString(o, "dtype")).get(), function)
-                                : default_dtype(*s);
+            DType natural =
+                PyObject_TypeCheck(o, state().generic_type) && !wanted
+                    ? to_dtype(Object::steal(PyObject_GetAttrString(o, "dtype")).get(), function)
+                    : default_dtype(*s);
             if (s->too_big && s->kind == Kind::Signed && !wanted) {
                 raise(ErrorKind::Overflow, "%s: the Python int does not fit 64 bits", function);
             }
@@ -444,20 +485,34 @@ PyObject* astype(PyObject* const* args) {
 
 const char* format_of(DType dtype) {
     switch (dtype) {
-        case DType::Int8: return "b";
-        case DType::Int16: return "h";
-        case DType::Int32: return "i";
-        case DType::Int64: return sizeof(long) == 8 ? "l" : "q";
-        case DType::UInt8: return "B";
-        case DType::UInt16: return "H";
-        case DType::UInt32: return "I";
-        case DType::UInt64: return sizeof(long) == 8 ? "L" : "Q";
-        case DType::Float16: return "e";
-        case DType::Float32: return "f";
-        case DType::Float64: return "d";
-        case DType::Complex64: return "Zf";
-        case DType::Complex128: return "Zd";
-        default: return nullptr;
+        case DType::Int8:
+            return "b";
+        case DType::Int16:
+            return "h";
+        case DType::Int32:
+            return "i";
+        case DType::Int64:
+            return sizeof(long) == 8 ? "l" : "q";
+        case DType::UInt8:
+            return "B";
+        case DType::UInt16:
+            return "H";
+        case DType::UInt32:
+            return "I";
+        case DType::UInt64:
+            return sizeof(long) == 8 ? "L" : "Q";
+        case DType::Float16:
+            return "e";
+        case DType::Float32:
+            return "f";
+        case DType::Float64:
+            return "d";
+        case DType::Complex64:
+            return "Zf";
+        case DType::Complex128:
+            return "Zd";
+        default:
+            return nullptr;
     }
 }
 
@@ -516,11 +571,16 @@ PyObject* export_buffer(PyObject* const* args) {
 dlpack::DataType dlpack_type(DType dtype, bool packed) {
     auto width = static_cast<uint8_t>(bits(dtype));
     switch (kind(dtype)) {
-        case Kind::Bool: return {dlpack::kBool, static_cast<uint8_t>(packed ? 1 : 8), 1};
-        case Kind::Signed: return {dlpack::kInt, width, 1};
-        case Kind::Unsigned: return {dlpack::kUInt, width, 1};
-        case Kind::Complex: return {dlpack::kComplex, width, 1};
-        case Kind::Real: break;
+        case Kind::Bool:
+            return {dlpack::kBool, static_cast<uint8_t>(packed ? 1 : 8), 1};
+        case Kind::Signed:
+            return {dlpack::kInt, width, 1};
+        case Kind::Unsigned:
+            return {dlpack::kUInt, width, 1};
+        case Kind::Complex:
+            return {dlpack::kComplex, width, 1};
+        case Kind::Real:
+            break;
     }
     return {dtype == DType::BFloat16 ? dlpack::kBfloat : dlpack::kFloat, width, 1};
 }
@@ -528,7 +588,13 @@ dlpack::DataType dlpack_type(DType dtype, bool packed) {
 void fill_tensor(dlpack::Tensor& t, Export& e, dlpack::DataType type) {
     const Array& x = e.array;
     std::byte* first = type.bits == 1 ? x.bits() + x.offset / 8 : x.data();
-    t = {x.size() ? first : nullptr, {dlpack::kCpu, 0}, x.ndim(), type, e.shape.data(), e.strides.data(), 0};
+    t = {x.size() ? first : nullptr,
+         {dlpack::kCpu, 0},
+         x.ndim(),
+         type,
+         e.shape.data(),
+         e.strides.data(),
+         0};
 }
 
 template <class M>
@@ -561,7 +627,8 @@ PyObject* make_capsule(std::unique_ptr<Export> e, dlpack::DataType type, uint64_
 }
 
 bool exports_bits(const Array& x) {
-    bool ends = (x.offset + x.size()) % 8 == 0 || (x.offset + x.size() + 7) / 8 == x.storage->nbytes();
+    bool ends =
+        (x.offset + x.size()) % 8 == 0 || (x.offset + x.size() + 7) / 8 == x.storage->nbytes();
     return is_contiguous(x) && x.offset % 8 == 0 && ends;
 }
 
@@ -569,7 +636,8 @@ void check_dlpack_device(PyObject* o) {
     if (o == Py_None) return;
     Dims device = to_dims(o, "__dlpack__", "dl_device");
     if (!(device == Dims{dlpack::kCpu, 0})) {
-        raise(ErrorKind::Buffer, "__dlpack__: cannot export to the device %s; available: (1, 0), the CPU",
+        raise(ErrorKind::Buffer,
+              "__dlpack__: cannot export to the device %s; available: (1, 0), the CPU",
               to_string(device).c_str());
     }
 }
@@ -593,22 +661,27 @@ PyObject* dlpack_capsule(PyObject* const* args) {
     bool packed = false;
     if (is_bool(x.dtype)) {
         if (must_share && !exports_bits(x)) {
-            raise(ErrorKind::Buffer, "__dlpack__: copy=False is not possible for this packed bool view: it must be contiguous and "
-                                     "start and end on a byte");
+            raise(ErrorKind::Buffer,
+                  "__dlpack__: copy=False is not possible for this packed bool view: it must be "
+                  "contiguous and "
+                  "start and end on a byte");
         }
         packed = must_share;
         copies |= !must_share;
         if (!packed) memory = unpacked_bytes(x);
     } else if (copies || (read_only && !versioned)) {
         if (must_share) {
-            raise(ErrorKind::Buffer, "__dlpack__: copy=False is not possible for a read-only array below DLPack 1.0, which cannot "
-                                     "say so; ask for max_version=(1, 0)");
+            raise(ErrorKind::Buffer,
+                  "__dlpack__: copy=False is not possible for a read-only array below DLPack 1.0, "
+                  "which cannot "
+                  "say so; ask for max_version=(1, 0)");
         }
         copies = true;
         Unlocked unlocked(x.size());
         memory = copy(x);
     }
-    uint64_t flags = (copies ? dlpack::kIsCopied : 0) | (read_only && !copies ? dlpack::kReadOnly : 0);
+    uint64_t flags =
+        (copies ? dlpack::kIsCopied : 0) | (read_only && !copies ? dlpack::kReadOnly : 0);
     dlpack::DataType type = dlpack_type(x.dtype, packed);
     auto e = std::make_unique<Export>(memory, 1);
     if (versioned) return make_capsule<dlpack::ManagedVersioned>(std::move(e), type, flags);
@@ -618,10 +691,14 @@ PyObject* dlpack_capsule(PyObject* const* args) {
 std::optional<DType> dtype_of_dlpack(dlpack::DataType t) {
     if (t.lanes != 1) return std::nullopt;
     switch (t.code) {
-        case dlpack::kInt: return integer_of(t.bits / 8, true);
-        case dlpack::kUInt: return integer_of(t.bits / 8, false);
-        case dlpack::kBool: return t.bits == 1 || t.bits == 8 ? std::optional(DType::Bool) : std::nullopt;
-        case dlpack::kBfloat: return t.bits == 16 ? std::optional(DType::BFloat16) : std::nullopt;
+        case dlpack::kInt:
+            return integer_of(t.bits / 8, true);
+        case dlpack::kUInt:
+            return integer_of(t.bits / 8, false);
+        case dlpack::kBool:
+            return t.bits == 1 || t.bits == 8 ? std::optional(DType::Bool) : std::nullopt;
+        case dlpack::kBfloat:
+            return t.bits == 16 ? std::optional(DType::BFloat16) : std::nullopt;
         case dlpack::kFloat:
             return t.bits == 16   ? std::optional(DType::Float16)
                    : t.bits == 32 ? std::optional(DType::Float32)
@@ -631,7 +708,8 @@ std::optional<DType> dtype_of_dlpack(dlpack::DataType t) {
             return t.bits == 64    ? std::optional(DType::Complex64)
                    : t.bits == 128 ? std::optional(DType::Complex128)
                                    : std::nullopt;
-        default: return std::nullopt;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -658,26 +736,31 @@ Span span_of(const dlpack::Tensor& t, const Dims& strides) {
     return s;
 }
 
-Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context, bool read_only, bool must_share) {
+Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context, bool read_only,
+                      bool must_share) {
     // From here on the Block owns the tensor, whatever happens.
     auto* first = static_cast<std::byte*>(t.data) + t.byte_offset;
     Ref<Block> block = Block::borrow(first, INT64_MAX, release, context);
     auto dtype = dtype_of_dlpack(t.dtype);
     if (!dtype) {
-        raise(ErrorKind::Buffer, "from_dlpack: no dtype for DLPack code %d with %d bits and %d lanes", t.dtype.code, t.dtype.bits,
-              t.dtype.lanes);
+        raise(ErrorKind::Buffer,
+              "from_dlpack: no dtype for DLPack code %d with %d bits and %d lanes", t.dtype.code,
+              t.dtype.bits, t.dtype.lanes);
     }
     if (t.device.type != dlpack::kCpu && t.device.type != dlpack::kCudaHost) {
-        raise(ErrorKind::Buffer, "from_dlpack: the tensor is on DLPack device type %d; accepted: 1, the CPU", t.device.type);
+        raise(ErrorKind::Buffer,
+              "from_dlpack: the tensor is on DLPack device type %d; accepted: 1, the CPU",
+              t.device.type);
     }
     if (t.ndim < 0 || t.ndim > kMaxRank || (t.ndim > 0 && !t.shape)) {
         raise(ErrorKind::Buffer, "from_dlpack: %d dimensions; accepted: 0 to %d", t.ndim, kMaxRank);
     }
     Dims shape(t.shape, t.ndim);
-    bool valid = std::all_of(shape.begin(), shape.end(), [](int64_t n) { return n >= 0; }) && checked_product(shape) >= 0;
+    bool valid = std::all_of(shape.begin(), shape.end(), [](int64_t n) { return n >= 0; }) &&
+                 checked_product(shape) >= 0;
     if (!valid || (!t.data && product(shape) > 0)) {
-        raise(ErrorKind::Buffer, "from_dlpack: a tensor of shape %s %s memory is not valid", to_string(shape).c_str(),
-              t.data ? "with" : "without");
+        raise(ErrorKind::Buffer, "from_dlpack: a tensor of shape %s %s memory is not valid",
+              to_string(shape).c_str(), t.data ? "with" : "without");
     }
     Dims strides = t.strides ? Dims(t.strides, t.ndim) : row_major_strides(shape);
     bool bytes = *dtype == DType::Bool && t.dtype.bits == 8;
@@ -685,17 +768,23 @@ Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context,
     if (product(shape) == 0) return Array::empty(shape, *dtype);
     Span s = span_of(t, strides);
     int64_t length = ((s.high + 1) * bits(stored) + 7) / 8;
-    Ref<Block> sized = Block::borrow(first, length, [](void* inner) { static_cast<Block*>(inner)->release(); }, [&] {
-        block->retain();
-        return block.get();
-    }());
-    Array x = foreign_array(std::move(sized), StorageKind::Shared, read_only, stored, std::move(shape), std::move(strides));
-    int64_t alignment = is_bool(stored) ? 1 : is_complex(stored) ? itemsize(stored) / 2 : itemsize(stored);
+    Ref<Block> sized = Block::borrow(
+        first, length, [](void* inner) { static_cast<Block*>(inner)->release(); },
+        [&] {
+            block->retain();
+            return block.get();
+        }());
+    Array x = foreign_array(std::move(sized), StorageKind::Shared, read_only, stored,
+                            std::move(shape), std::move(strides));
+    int64_t alignment = is_bool(stored)      ? 1
+                        : is_complex(stored) ? itemsize(stored) / 2
+                                             : itemsize(stored);
     bool aligned = reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(alignment) == 0;
     if (!bytes && aligned) return x;
     if (must_share) {
-        raise(ErrorKind::Buffer, bytes ? "from_dlpack: copy=False is not possible: bools are packed to one bit"
-                                       : "from_dlpack: copy=False is not possible: the memory is not aligned");
+        raise(ErrorKind::Buffer,
+              bytes ? "from_dlpack: copy=False is not possible: bools are packed to one bit"
+                    : "from_dlpack: copy=False is not possible: the memory is not aligned");
     }
     if (bytes) return pack_bytes(x);
     Array out = Array::empty(x.shape, x.dtype);
@@ -713,14 +802,16 @@ Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context,
 
 Array consume(PyObject* capsule, bool must_share) {
     if (PyCapsule_IsValid(capsule, dlpack::kVersionedName)) {
-        auto* m = static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule, dlpack::kVersionedName));
+        auto* m = static_cast<dlpack::ManagedVersioned*>(
+            PyCapsule_GetPointer(capsule, dlpack::kVersionedName));
         if (m->version.major != dlpack::kVersion.major) {
-            raise(ErrorKind::Buffer, "from_dlpack: DLPack version %u.%u is not supported; accepted: 1.x", m->version.major,
-                  m->version.minor);
+            raise(ErrorKind::Buffer,
+                  "from_dlpack: DLPack version %u.%u is not supported; accepted: 1.x",
+                  m->version.major, m->version.minor);
         }
         if (PyCapsule_SetName(capsule, dlpack::kUsedVersionedName) < 0) throw PythonError{};
-        return array_of_tensor(m->tensor, release_tensor<dlpack::ManagedVersioned>, m, m->flags & dlpack::kReadOnly,
-                               must_share);
+        return array_of_tensor(m->tensor, release_tensor<dlpack::ManagedVersioned>, m,
+                               m->flags & dlpack::kReadOnly, must_share);
     }
     if (PyCapsule_IsValid(capsule, dlpack::kName)) {
         auto* m = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(capsule, dlpack::kName));
@@ -734,7 +825,8 @@ Array consume(PyObject* capsule, bool must_share) {
 Object request_capsule(PyObject* o, PyObject* copy_mode) {
     Object method = Object::steal(PyObject_GetAttrString(o, "__dlpack__"));
     Object arguments = Object::steal(PyTuple_New(0));
-    Object keywords = Object::steal(Py_BuildValue("{s:(ii),s:O}", "max_version", 1, 1, "copy", copy_mode));
+    Object keywords =
+        Object::steal(Py_BuildValue("{s:(ii),s:O}", "max_version", 1, 1, "copy", copy_mode));
     PyObject* capsule = PyObject_Call(method.get(), arguments.get(), keywords.get());
     if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError) && copy_mode != Py_True) {
         PyErr_Clear();
@@ -752,9 +844,11 @@ PyObject* from_dlpack(PyObject* const* args) {
     PyObject* o = args[0];
     check_device(args[1], "from_dlpack");
     if (args[2] != Py_None) to_bool(args[2], "from_dlpack", "copy");
-    if (is_array(o)) return args[2] == Py_True ? wrap(deferred_copy(array_of(o))) : wrap(Array(array_of(o)));
+    if (is_array(o))
+        return args[2] == Py_True ? wrap(deferred_copy(array_of(o))) : wrap(Array(array_of(o)));
     if (!has_attribute(o, "__dlpack__")) {
-        PyErr_Format(PyExc_AttributeError, "from_dlpack: %s has no __dlpack__ method", Py_TYPE(o)->tp_name);
+        PyErr_Format(PyExc_AttributeError, "from_dlpack: %s has no __dlpack__ method",
+                     Py_TYPE(o)->tp_name);
         throw PythonError{};
     }
     Array x = import_dlpack(o, args[2]);
@@ -773,7 +867,8 @@ Array from_scalar(const Scalar& s, DType dtype, const char* function) {
     Array x = Array::empty({}, dtype);
     std::byte element[16];
     store(element, dtype, s, function);
-    std::memcpy(x.storage->data(), element, static_cast<size_t>(std::max<int64_t>(itemsize(dtype), 1)));
+    std::memcpy(x.storage->data(), element,
+                static_cast<size_t>(std::max<int64_t>(itemsize(dtype), 1)));
     return x;
 }
 
@@ -788,15 +883,18 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
         const Array& x = array_of(self);
         const char* format = format_of(x.dtype);
         if (!format) {
-            raise(ErrorKind::Buffer, "buffer: dtype %s has no buffer format; use numpy.asarray", name(x.dtype));
+            raise(ErrorKind::Buffer, "buffer: dtype %s has no buffer format; use numpy.asarray",
+                  name(x.dtype));
         }
         auto e = std::make_unique<Export>(x, itemsize(x.dtype));
         bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
-        if (!strided && !is_contiguous(x)) raise(ErrorKind::Buffer, "buffer: the array is not contiguous");
+        if (!strided && !is_contiguous(x))
+            raise(ErrorKind::Buffer, "buffer: the array is not contiguous");
         if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !is_contiguous(x)) {
             raise(ErrorKind::Buffer, "buffer: the array is not contiguous");
         }
-        if ((flags & PyBUF_WRITABLE) && e->read_only()) raise(ErrorKind::Buffer, "buffer: the array is read-only");
+        if ((flags & PyBUF_WRITABLE) && e->read_only())
+            raise(ErrorKind::Buffer, "buffer: the array is read-only");
         view->buf = e->array.data();
         view->len = x.size() * itemsize(x.dtype);
         view->itemsize = itemsize(x.dtype);
@@ -815,15 +913,14 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     return 0;
 }
 
-void release_exported_buffer(PyObject*, Py_buffer* view) { delete static_cast<Export*>(view->internal); }
+void release_exported_buffer(PyObject*, Py_buffer* view) {
+    delete static_cast<Export*>(view->internal);
+}
 
 PyMethodDef interop_methods[] = {
-    method<asarray, 4>("asarray"),
-    method<astype, 4>("astype"),
-    method<dlpack_capsule, 5>("dlpack"),
-    method<export_buffer, 2>("export_buffer"),
-    method<from_dlpack, 3>("from_dlpack"),
-    kEnd,
+    method<asarray, 4>("asarray"),         method<astype, 4>("astype"),
+    method<dlpack_capsule, 5>("dlpack"),   method<export_buffer, 2>("export_buffer"),
+    method<from_dlpack, 3>("from_dlpack"), kEnd,
 };
 
 }  // namespace asc::python

@@ -25,10 +25,13 @@ Array new_array(const Dims& shape, DType dtype, const char* function) {
 PyObject* broadcast_to_shape(PyObject* const* args) {
     const Array& x = to_view(args[0], "broadcast_to", "x");
     Dims shape = to_dims(args[1], "broadcast_to", "shape");
-    if (shape.size() > kMaxRank || std::any_of(shape.begin(), shape.end(), [](int64_t n) { return n < 0; }) ||
+    if (shape.size() > kMaxRank ||
+        std::any_of(shape.begin(), shape.end(), [](int64_t n) { return n < 0; }) ||
         checked_product(shape) < 0) {
-        raise(ErrorKind::Value, "broadcast_to: %s is no shape: extents must not be negative, at most %d dimensions and 2**63 - 1 "
-                                "elements",
+        raise(ErrorKind::Value,
+              "broadcast_to: %s is no shape: extents must not be negative, at most %d dimensions "
+              "and 2**63 - 1 "
+              "elements",
               to_string(shape).c_str(), kMaxRank);
     }
     return wrap(broadcast_to(x, shape, "broadcast_to"));
@@ -71,7 +74,9 @@ PyObject* concat(PyObject* const* args) {
         for (Array& x : arrays) x = reshape(x, {x.size()});
         return wrap(join(arrays, 0, "concat"));
     }
-    if (arrays[0].ndim() == 0) raise(ErrorKind::Value, "concat: 0-dimensional arrays have no axis; use stack or axis=None");
+    if (arrays[0].ndim() == 0)
+        raise(ErrorKind::Value,
+              "concat: 0-dimensional arrays have no axis; use stack or axis=None");
     int axis = normalize_axis(to_int(args[1], "concat", "axis"), arrays[0].ndim(), "concat");
     return wrap(join(arrays, axis, "concat"));
 }
@@ -81,8 +86,8 @@ PyObject* stack(PyObject* const* args) {
     if (arrays.empty()) raise(ErrorKind::Value, "stack: at least one array is needed");
     for (const Array& x : arrays) {
         if (!(x.shape == arrays[0].shape)) {
-            raise(ErrorKind::Value, "stack: all arrays must have one shape, got %s and %s", to_string(arrays[0].shape).c_str(),
-                  to_string(x.shape).c_str());
+            raise(ErrorKind::Value, "stack: all arrays must have one shape, got %s and %s",
+                  to_string(arrays[0].shape).c_str(), to_string(x.shape).c_str());
         }
     }
     int axis = normalize_axis(to_int(args[1], "stack", "axis"), arrays[0].ndim() + 1, "stack");
@@ -96,7 +101,8 @@ PyObject* expand(PyObject* const* args) {
     int ndim = x.ndim() + raw.size();
     Dims axes = normalize_axes(raw, ndim, "expand_dims");
     if (ndim > kMaxRank) {
-        raise(ErrorKind::Value, "expand_dims: %d dimensions, at most %d are supported", ndim, kMaxRank);
+        raise(ErrorKind::Value, "expand_dims: %d dimensions, at most %d are supported", ndim,
+              kMaxRank);
     }
     std::sort(axes.begin(), axes.end());
     for (int64_t axis : axes) x = expand_dims(x, static_cast<int>(axis));
@@ -109,8 +115,10 @@ PyObject* squeeze_axes(PyObject* const* args) {
     std::sort(axes.begin(), axes.end(), std::greater<>());
     for (int64_t axis : axes) {
         if (x.shape[static_cast<int>(axis)] != 1) {
-            raise(ErrorKind::Value, "squeeze: axis %lld has extent %lld, only axes of extent 1 can be removed",
-                  static_cast<long long>(axis), static_cast<long long>(x.shape[static_cast<int>(axis)]));
+            raise(ErrorKind::Value,
+                  "squeeze: axis %lld has extent %lld, only axes of extent 1 can be removed",
+                  static_cast<long long>(axis),
+                  static_cast<long long>(x.shape[static_cast<int>(axis)]));
         }
         x = squeeze(x, static_cast<int>(axis));
     }
@@ -132,7 +140,8 @@ PyObject* permute_dims(PyObject* const* args) {
     const Array& x = to_view(args[0], "permute_dims", "x");
     Dims axes = to_dims(args[1], "permute_dims", "axes");
     if (axes.size() != x.ndim()) {
-        raise(ErrorKind::Value, "permute_dims: axes %s must name each of the %d dimensions once", to_string(axes).c_str(), x.ndim());
+        raise(ErrorKind::Value, "permute_dims: axes %s must name each of the %d dimensions once",
+              to_string(axes).c_str(), x.ndim());
     }
     return wrap(permute(x, normalize_axes(axes, x.ndim(), "permute_dims")));
 }
@@ -141,14 +150,16 @@ PyObject* reshape_to(PyObject* const* args) {
     const Array& x = to_view(args[0], "reshape", "x");
     Dims raw = to_dims(args[1], "reshape", "shape");
     if (raw.size() > kMaxRank) {
-        raise(ErrorKind::Value, "reshape: %d dimensions, at most %d are supported", raw.size(), kMaxRank);
+        raise(ErrorKind::Value, "reshape: %d dimensions, at most %d are supported", raw.size(),
+              kMaxRank);
     }
     if (args[2] != Py_None) to_bool(args[2], "reshape", "copy");
     Dims shape = resolve_shape(raw, x.size(), "reshape");
     Array source = args[2] == Py_True ? deferred_copy(x) : x;
     if (auto view = reshape_view(source, shape)) return wrap(std::move(*view));
     if (args[2] == Py_False) {
-        raise(ErrorKind::Value, "reshape: copy=False is not possible: strides of shape %s cannot express shape %s",
+        raise(ErrorKind::Value,
+              "reshape: copy=False is not possible: strides of shape %s cannot express shape %s",
               to_string(x.shape).c_str(), to_string(shape).c_str());
     }
     return wrap(*reshape_view(convert(x, x.dtype), shape));
@@ -158,7 +169,9 @@ PyObject* reshape_to(PyObject* const* args) {
 
 Array repeat_each(const Array& x, int64_t times, int axis) {
     Dims shape = x.shape;
-    if (times < 0) raise(ErrorKind::Value, "repeat: repeats must not be negative, got %lld", static_cast<long long>(times));
+    if (times < 0)
+        raise(ErrorKind::Value, "repeat: repeats must not be negative, got %lld",
+              static_cast<long long>(times));
     if (__builtin_mul_overflow(shape[axis], times, &shape[axis])) {
         raise(ErrorKind::Memory, "repeat: the result exceeds the memory of this machine");
     }
@@ -166,18 +179,20 @@ Array repeat_each(const Array& x, int64_t times, int axis) {
     if (out.size() == 0) return out;
     Dims split = x.shape;
     split.insert(axis + 1, times);
-    copy_into(*reshape_view(out, split), broadcast_to(expand_dims(x, axis + 1), split, "repeat"), "repeat");
+    copy_into(*reshape_view(out, split), broadcast_to(expand_dims(x, axis + 1), split, "repeat"),
+              "repeat");
     return out;
 }
 
 Array repeat_by(const Array& x, const Array& raw, int axis) {
     if (!is_integer(raw.dtype)) {
-        raise(ErrorKind::Type, "repeat: repeats must be of an integer dtype, got %s", name(raw.dtype));
+        raise(ErrorKind::Type, "repeat: repeats must be of an integer dtype, got %s",
+              name(raw.dtype));
     }
     int64_t extent = x.shape[axis];
     if (raw.ndim() > 1 || (raw.size() != 1 && raw.size() != extent)) {
-        raise(ErrorKind::Value, "repeat: repeats of shape %s do not fit axis %d with extent %lld", to_string(raw.shape).c_str(), axis,
-              static_cast<long long>(extent));
+        raise(ErrorKind::Value, "repeat: repeats of shape %s do not fit axis %d with extent %lld",
+              to_string(raw.shape).c_str(), axis, static_cast<long long>(extent));
     }
     Array counts = contiguous(cast(raw, DType::Int64));
     const auto* values = reinterpret_cast<const int64_t*>(counts.data());
@@ -193,7 +208,8 @@ Array repeat_by(const Array& x, const Array& raw, int axis) {
     shape[axis] = 0;
     for (int64_t i = 0; i < extent; ++i) {
         if (values[i] < 0) {
-            raise(ErrorKind::Value, "repeat: repeats must not be negative, got %lld", static_cast<long long>(values[i]));
+            raise(ErrorKind::Value, "repeat: repeats must not be negative, got %lld",
+                  static_cast<long long>(values[i]));
         }
         if (__builtin_add_overflow(shape[axis], values[i], &shape[axis])) {
             raise(ErrorKind::Memory, "repeat: the result exceeds the memory of this machine");
@@ -201,7 +217,8 @@ Array repeat_by(const Array& x, const Array& raw, int axis) {
     }
     Array out = new_array(shape, x.dtype, "repeat");
     s.offsets.reserve(static_cast<size_t>(shape[axis]));
-    for (int64_t i = 0; i < extent; ++i) s.offsets.insert(s.offsets.end(), static_cast<size_t>(values[i]), i * x.strides[axis]);
+    for (int64_t i = 0; i < extent; ++i)
+        s.offsets.insert(s.offsets.end(), static_cast<size_t>(values[i]), i * x.strides[axis]);
     cpu::gather(out, x, s);
     return out;
 }
@@ -209,7 +226,9 @@ Array repeat_by(const Array& x, const Array& raw, int axis) {
 PyObject* repeat(PyObject* const* args) {
     Array x = to_array(args[0], "repeat", "x");
     if (args[2] == Py_None) x = reshape(x, {x.size()});
-    int axis = args[2] == Py_None ? 0 : normalize_axis(to_int(args[2], "repeat", "axis"), x.ndim(), "repeat");
+    int axis = args[2] == Py_None
+                   ? 0
+                   : normalize_axis(to_int(args[2], "repeat", "axis"), x.ndim(), "repeat");
     if (is_array(args[1])) return wrap(repeat_by(x, array_of(args[1]), axis));
     return wrap(repeat_each(x, to_int(args[1], "repeat", "repeats"), axis));
 }
@@ -219,8 +238,10 @@ void roll_into(const Array& out, const Array& x, const Dims& shifts, int axis) {
     if (axis == x.ndim()) return assign(out, x, "roll");
     int64_t extent = x.shape[axis], shift = shifts[axis];
     if (shift == 0) return roll_into(out, x, shifts, axis + 1);
-    roll_into(slice(out, axis, shift, 1, extent - shift), slice(x, axis, 0, 1, extent - shift), shifts, axis + 1);
-    roll_into(slice(out, axis, 0, 1, shift), slice(x, axis, extent - shift, 1, shift), shifts, axis + 1);
+    roll_into(slice(out, axis, shift, 1, extent - shift), slice(x, axis, 0, 1, extent - shift),
+              shifts, axis + 1);
+    roll_into(slice(out, axis, 0, 1, shift), slice(x, axis, extent - shift, 1, shift), shifts,
+              axis + 1);
 }
 
 PyObject* roll(PyObject* const* args) {
@@ -230,16 +251,19 @@ PyObject* roll(PyObject* const* args) {
     Dims amounts = to_dims(args[1], "roll", "shift");
     // An axis may be named more than once: its shifts add up.
     Dims axes = flat ? Dims{0} : to_dims(args[2], "roll", "axis");
-    if (flat && amounts.size() != 1) raise(ErrorKind::Value, "roll: without axis, shift must be one int");
+    if (flat && amounts.size() != 1)
+        raise(ErrorKind::Value, "roll: without axis, shift must be one int");
     if (amounts.size() != axes.size() && amounts.size() != 1) {
-        raise(ErrorKind::Value, "roll: %d shifts for %d axes; one int, or as many shifts as axes are needed", amounts.size(),
-              axes.size());
+        raise(ErrorKind::Value,
+              "roll: %d shifts for %d axes; one int, or as many shifts as axes are needed",
+              amounts.size(), axes.size());
     }
     Dims shifts(x.ndim(), 0);
     for (int i = 0; i < axes.size(); ++i) {
         int axis = normalize_axis(axes[i], x.ndim(), "roll");
         int64_t extent = x.shape[axis], amount = amounts[amounts.size() == 1 ? 0 : i];
-        if (extent > 0) shifts[axis] = ((shifts[axis] + amount % extent) % extent + extent) % extent;
+        if (extent > 0)
+            shifts[axis] = ((shifts[axis] + amount % extent) % extent + extent) % extent;
     }
     Array out = new_array(x.shape, x.dtype, "roll");
     {
@@ -257,7 +281,9 @@ PyObject* tile(PyObject* const* args) {
     Dims shape = x.shape, split;
     Array source = x;
     for (int i = 0; i < x.ndim(); ++i) {
-        if (times[i] < 0) raise(ErrorKind::Value, "tile: repetitions must not be negative, got %s", to_string(times).c_str());
+        if (times[i] < 0)
+            raise(ErrorKind::Value, "tile: repetitions must not be negative, got %s",
+                  to_string(times).c_str());
         if (__builtin_mul_overflow(shape[i], times[i], &shape[i])) {
             raise(ErrorKind::Memory, "tile: the result exceeds the memory of this machine");
         }
@@ -266,14 +292,16 @@ PyObject* tile(PyObject* const* args) {
         source = expand_dims(source, 2 * i);
     }
     Array out = new_array(shape, x.dtype, "tile");
-    if (out.size() > 0) copy_into(*reshape_view(out, split), broadcast_to(source, split, "tile"), "tile");
+    if (out.size() > 0)
+        copy_into(*reshape_view(out, split), broadcast_to(source, split, "tile"), "tile");
     return wrap(std::move(out));
 }
 
 PyObject* diagonal_of(PyObject* const* args) {
     const Array& x = to_view(args[0], "diagonal", "x");
     if (x.ndim() < 2) {
-        raise(ErrorKind::Value, "diagonal: x must have at least 2 dimensions, got shape %s", to_string(x.shape).c_str());
+        raise(ErrorKind::Value, "diagonal: x must have at least 2 dimensions, got shape %s",
+              to_string(x.shape).c_str());
     }
     int64_t offset = to_offset(args[1], "diagonal", "offset");
     int64_t rows = x.shape[x.ndim() - 2], columns = x.shape.back();
@@ -282,7 +310,9 @@ PyObject* diagonal_of(PyObject* const* args) {
 
 // ---- dtypes
 
-DType dtype_of(PyObject* o, const char* function) { return is_array(o) ? array_of(o).dtype : to_dtype(o, function); }
+DType dtype_of(PyObject* o, const char* function) {
+    return is_array(o) ? array_of(o).dtype : to_dtype(o, function);
+}
 
 PyObject* can_cast(PyObject* const* args) {
     DType from = dtype_of(args[0], "can_cast"), to = to_dtype(args[1], "can_cast");
@@ -303,7 +333,8 @@ PyObject* result_type(PyObject*, PyObject* const* args, Py_ssize_t count) {
             dtype = dtype ? promote_or_raise("result_type", *dtype, d, mode) : d;
         }
         if (!dtype) {
-            raise(ErrorKind::Value, "result_type: at least one array or dtype is needed beside Python scalars");
+            raise(ErrorKind::Value,
+                  "result_type: at least one array or dtype is needed beside Python scalars");
         }
         for (const Scalar& s : scalars) {
             Array sample;
@@ -331,7 +362,8 @@ PyMethodDef manipulation_methods[] = {
     method<tile, 2>("tile"),
     method<diagonal_of, 2>("diagonal"),
     method<can_cast, 2>("can_cast"),
-    {"result_type", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(result_type)), METH_FASTCALL, nullptr},
+    {"result_type", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(result_type)),
+     METH_FASTCALL, nullptr},
     kEnd,
 };
 

@@ -19,7 +19,8 @@ bool is_array(PyObject* o) { return Py_TYPE(o) == state().array_type; }
 Array& array_of(PyObject* o) { return *nb::inst_ptr<Array>(nb::handle(o)); }
 
 PyObject* wrap(Array&& x) {
-    nb::object instance = nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(state().array_type)));
+    nb::object instance =
+        nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(state().array_type)));
     if (!instance.ptr()) throw PythonError{};
     new (nb::inst_ptr<Array>(instance)) Array(std::move(x));
     nb::inst_mark_ready(instance);
@@ -41,15 +42,16 @@ PyObject* get_ndim(const Array& x) { return PyLong_FromLong(x.ndim()); }
 PyObject* get_size(const Array& x) { return PyLong_FromLongLong(x.size()); }
 PyObject* get_T(const Array& x) {
     if (x.ndim() != 2) {
-        raise(ErrorKind::Value, "Array.T: the array has %d dimensions, exactly 2 are needed; use mT or permute_dims",
+        raise(ErrorKind::Value,
+              "Array.T: the array has %d dimensions, exactly 2 are needed; use mT or permute_dims",
               x.ndim());
     }
     return wrap(transpose(x));
 }
 PyObject* get_mT(const Array& x) {
     if (x.ndim() < 2) {
-        raise(ErrorKind::Value, "Array.mT: the array has %d dimension%s, at least 2 are needed", x.ndim(),
-              x.ndim() == 1 ? "" : "s");
+        raise(ErrorKind::Value, "Array.mT: the array has %d dimension%s, at least 2 are needed",
+              x.ndim(), x.ndim() == 1 ? "" : "s");
     }
     return wrap(transpose(x));
 }
@@ -78,7 +80,8 @@ Py_ssize_t length(PyObject* self) {
 PyObject* single_item(PyObject* self, const char* function) {
     const Array& x = array_of(self);
     if (x.ndim() != 0) {
-        raise(ErrorKind::Type, "%s: only 0-dimensional arrays convert to a Python scalar, got shape %s", function,
+        raise(ErrorKind::Type,
+              "%s: only 0-dimensional arrays convert to a Python scalar, got shape %s", function,
               to_string(x.shape).c_str());
     }
     return item(x);
@@ -86,7 +89,8 @@ PyObject* single_item(PyObject* self, const char* function) {
 PyObject* to_python_int(PyObject* self) {
     return guarded([&] {
         Object value = Object::steal(single_item(self, "int"));
-        if (PyComplex_Check(value.get())) raise(ErrorKind::Type, "int: a complex array does not convert; use real first");
+        if (PyComplex_Check(value.get()))
+            raise(ErrorKind::Type, "int: a complex array does not convert; use real first");
         return PyNumber_Long(value.get());
     });
 }
@@ -103,7 +107,8 @@ PyObject* to_python_index(PyObject* self) {
     return guarded([&] {
         const Array& x = array_of(self);
         if (!is_integer(x.dtype)) {
-            raise(ErrorKind::Type, "index: only integer arrays are indices, got dtype %s", name(x.dtype));
+            raise(ErrorKind::Type, "index: only integer arrays are indices, got dtype %s",
+                  name(x.dtype));
         }
         return single_item(self, "index");
     });
@@ -112,7 +117,8 @@ int to_python_bool(PyObject* self) {
     PyObject* value = guarded([&] {
         const Array& x = array_of(self);
         if (x.ndim() != 0) {
-            raise(ErrorKind::Type, "bool: the truth of an array of shape %s is not defined; use any or all",
+            raise(ErrorKind::Type,
+                  "bool: the truth of an array of shape %s is not defined; use any or all",
                   to_string(x.shape).c_str());
         }
         return item(x);
@@ -135,8 +141,8 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
     return guarded([&] {
         const Array& x = array_of(self);
         if (x.ndim() == 0 || i < 0 || i >= x.shape[0]) {
-            raise(ErrorKind::Index, "index %lld is out of bounds for shape %s", static_cast<long long>(i),
-                  to_string(x.shape).c_str());
+            raise(ErrorKind::Index, "index %lld is out of bounds for shape %s",
+                  static_cast<long long>(i), to_string(x.shape).c_str());
         }
         return wrap(select(x, 0, i));
     });
@@ -144,7 +150,8 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
 
 // Arrays come from creation functions only: an empty instance would have no storage.
 PyObject* refuse_new(PyTypeObject*, PyObject*, PyObject*) {
-    PyErr_SetString(PyExc_TypeError, "Array: arrays are made by asarray, zeros and the other creation functions");
+    PyErr_SetString(PyExc_TypeError,
+                    "Array: arrays are made by asarray, zeros and the other creation functions");
     return nullptr;
 }
 
@@ -206,8 +213,9 @@ void load_numpy() {
 NB_MODULE(_core, m) {
     using namespace asc::python;
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-        PyErr_SetString(PyExc_ImportError, "ascend_array_api cannot be imported in a sub-interpreter: its core keeps "
-                                           "one state for the process");
+        PyErr_SetString(PyExc_ImportError,
+                        "ascend_array_api cannot be imported in a sub-interpreter: its core keeps "
+                        "one state for the process");
         throw nb::python_error();
     }
     // Handlers of fork run last installed first: tapes finish while pool and workers still serve.
@@ -224,12 +232,13 @@ NB_MODULE(_core, m) {
     nb::set_leak_warnings(false);
     load_numpy();
     std::vector<PyType_Slot> slots = all_slots();
-    nb::class_<asc::Array> type(m, "Array", nb::type_slots(slots.data()), nb::is_final(), nb::is_weak_referenceable(),
-                                nb::pooled());
+    nb::class_<asc::Array> type(m, "Array", nb::type_slots(slots.data()), nb::is_final(),
+                                nb::is_weak_referenceable(), nb::pooled());
     state().array_type = reinterpret_cast<PyTypeObject*>(type.ptr());
-    for (PyMethodDef* table : {module_methods, elementwise_methods, creation_methods, interop_methods,
-                               manipulation_methods, indexing_methods, statistics_methods, sorting_methods,
-                               linalg_methods, runtime_methods}) {
+    for (PyMethodDef* table :
+         {module_methods, elementwise_methods, creation_methods, interop_methods,
+          manipulation_methods, indexing_methods, statistics_methods, sorting_methods,
+          linalg_methods, runtime_methods}) {
         if (PyModule_AddFunctions(m.ptr(), table) < 0) throw nb::python_error();
     }
     m.attr("max_dimensions") = asc::kMaxRank;

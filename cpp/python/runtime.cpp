@@ -16,7 +16,8 @@ PyObject* set_strict(PyObject* const* args) {
 PyObject* get_strict(PyObject* const*) { return PyBool_FromLong(strict()); }
 
 PyObject* register_strict_var(PyObject* const* args) {
-    if (!PyContextVar_CheckExact(args[0])) raise(ErrorKind::Type, "register_strict_var: a ContextVar is needed");
+    if (!PyContextVar_CheckExact(args[0]))
+        raise(ErrorKind::Type, "register_strict_var: a ContextVar is needed");
     state().strict_variable = Py_NewRef(args[0]);
     return Py_NewRef(Py_None);
 }
@@ -40,8 +41,9 @@ PyObject* register_dtypes(PyObject* const* args) {
 
 PyObject* pool_stats(PyObject* const*) {
     pool::Stats s = pool::stats();
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L}", "used", s.used, "cached", s.cached, "peak", s.peak,
-                         "allocations", s.allocations, "reused", s.reused, "limit", pool::memory_limit());
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L}", "used", s.used, "cached", s.cached, "peak",
+                         s.peak, "allocations", s.allocations, "reused", s.reused, "limit",
+                         pool::memory_limit());
 }
 PyObject* free_cached(PyObject* const*) {
     pool::free_cached();
@@ -59,7 +61,8 @@ PyObject* synchronize(PyObject* const*) {
 }
 PyObject* tape_counters(PyObject* const*) {
     Tape::Counters c = Tape::counters();
-    return Py_BuildValue("{s:L,s:L,s:L,s:L}", "recorded", c.entries, "dead", c.dead, "groups", c.groups, "programs", c.programs);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L}", "recorded", c.entries, "dead", c.dead, "groups",
+                         c.groups, "programs", c.programs);
 }
 
 PyObject* set_num_threads(PyObject* const* args) {
@@ -70,9 +73,12 @@ PyObject* set_num_threads(PyObject* const* args) {
 PyObject* num_threads(PyObject* const*) { return PyLong_FromLong(workers::count()); }
 PyObject* isa(PyObject* const*) { return PyUnicode_FromString(cpu::kernels().isa); }
 
-PyObject* strides(PyObject* const* args) { return dims_tuple(to_array(args[0], "strides", "x").strides); }
+PyObject* strides(PyObject* const* args) {
+    return dims_tuple(to_array(args[0], "strides", "x").strides);
+}
 PyObject* shares_memory(PyObject* const* args) {
-    return PyBool_FromLong(may_overlap(to_array(args[0], "shares_memory", "a"), to_array(args[1], "shares_memory", "b")));
+    return PyBool_FromLong(may_overlap(to_array(args[0], "shares_memory", "a"),
+                                       to_array(args[1], "shares_memory", "b")));
 }
 
 }  // namespace

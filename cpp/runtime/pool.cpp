@@ -31,11 +31,13 @@ constexpr int kClasses = kThreadClasses + 4 * 40;
 constexpr int64_t kHugePage = int64_t{2} << 20;
 
 int class_of(int64_t nbytes) {
-    if (nbytes <= kThreadLimit) return nbytes <= kSmallest ? 0 : static_cast<int>((nbytes - 1) / kSmallest);
+    if (nbytes <= kThreadLimit)
+        return nbytes <= kSmallest ? 0 : static_cast<int>((nbytes - 1) / kSmallest);
     uint64_t n = static_cast<uint64_t>(nbytes);
     int exponent = std::bit_width(n - 1);  // 2**(exponent - 1) < n <= 2**exponent
     uint64_t half = uint64_t{1} << (exponent - 1), quarter = half / 4;
-    return kThreadClasses + 4 * (exponent - 13) + static_cast<int>((n - half + quarter - 1) / quarter) - 1;
+    return kThreadClasses + 4 * (exponent - 13) +
+           static_cast<int>((n - half + quarter - 1) / quarter) - 1;
 }
 int64_t class_bytes(int index) {
     if (index < kThreadClasses) return (index + 1) * kSmallest;
@@ -49,11 +51,13 @@ struct FreePiece {
 
 // Counted by one thread, read by all: plain loads and stores, no locked instruction.
 class Counter {
-public:
-    void add(int64_t n) { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }
+  public:
+    void add(int64_t n) {
+        value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    }
     int64_t get() const { return value_.load(std::memory_order_relaxed); }
 
-private:
+  private:
     std::atomic<int64_t> value_{0};
 };
 
@@ -83,7 +87,8 @@ Pool& pool() {
     static Pool& instance = []() -> Pool& {
         Pool& made = *new Pool;
         // A forked child must not inherit a mutex that some other thread holds.
-        pthread_atfork([] { pool().mutex.lock(); }, [] { pool().mutex.unlock(); }, [] { pool().mutex.unlock(); });
+        pthread_atfork([] { pool().mutex.lock(); }, [] { pool().mutex.unlock(); },
+                       [] { pool().mutex.unlock(); });
         return made;
     }();
     return instance;
@@ -136,7 +141,7 @@ struct ThreadCacheOwner {
 
 ThreadCache& thread_cache() { return current_cache ? *current_cache : first_use(); }
 
-int64_t total(Counter Counters::*member) {
+int64_t total(Counter Counters::* member) {
     Pool& shared = pool();
     int64_t sum = 0;
     for (const ThreadCache* cache : shared.caches) sum += (cache->counters.*member).get();
@@ -160,7 +165,8 @@ void look_at_peak(ThreadCache& cache) {
     Pool& shared = pool();
     std::lock_guard lock(shared.mutex);
     int64_t used = total(&Counters::used);
-    if (used > shared.peak.load(std::memory_order_relaxed)) shared.peak.store(used, std::memory_order_relaxed);
+    if (used > shared.peak.load(std::memory_order_relaxed))
+        shared.peak.store(used, std::memory_order_relaxed);
 }
 
 [[noreturn]] void out_of_memory(int64_t nbytes) {
@@ -190,7 +196,8 @@ FreePiece* take_cached(ThreadCache& cache, int index) {
 int64_t memory_limit() {
     static const int64_t limit = [] {
         int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-        for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+        for (const char* path :
+             {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
             std::ifstream file(path);
             int64_t value = 0;
             if (file >> value && value > 0) bytes = std::min(bytes, value);
@@ -267,8 +274,8 @@ Stats stats() {
     Pool& shared = pool();
     look_at_peak(thread_cache());
     std::lock_guard lock(shared.mutex);
-    return {total(&Counters::used), total(&Counters::cached), shared.peak.load(), total(&Counters::allocations),
-            total(&Counters::reused)};
+    return {total(&Counters::used), total(&Counters::cached), shared.peak.load(),
+            total(&Counters::allocations), total(&Counters::reused)};
 }
 
 }  // namespace asc::pool

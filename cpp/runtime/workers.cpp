@@ -37,7 +37,8 @@ int default_count() {
     int n = sched_getaffinity(0, sizeof(allowed), &allowed) == 0
                 ? CPU_COUNT(&allowed)
                 : static_cast<int>(std::thread::hardware_concurrency());
-    if (double granted = granted_cores(); granted > 0) n = std::min(n, static_cast<int>(std::ceil(granted)));
+    if (double granted = granted_cores(); granted > 0)
+        n = std::min(n, static_cast<int>(std::ceil(granted)));
     return std::max(n, 1);
 }
 
@@ -83,13 +84,15 @@ void worker_loop(Team* mine) {
     inside_job = true;
     uint64_t seen = 0;
     for (;;) {
-        for (int spin = 0; spin < kSpins && mine->generation.load(std::memory_order_acquire) == seen; ++spin) {
+        for (int spin = 0;
+             spin < kSpins && mine->generation.load(std::memory_order_acquire) == seen; ++spin) {
             relax();
         }
         Job* job = nullptr;
         {
             std::unique_lock lock(mine->mutex);
-            mine->wake.wait(lock, [&] { return mine->generation.load(std::memory_order_relaxed) != seen; });
+            mine->wake.wait(
+                lock, [&] { return mine->generation.load(std::memory_order_relaxed) != seen; });
             seen = mine->generation.load(std::memory_order_relaxed);
             job = mine->job && mine->job->seats-- > 0 ? mine->job : nullptr;
             if (job) job->active.fetch_add(1, std::memory_order_relaxed);

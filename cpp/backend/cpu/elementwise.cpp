@@ -20,8 +20,9 @@ constexpr int64_t kThreadWork = 1 << 15;
 template <class F>
 void in_pieces(int64_t n, F&& body) {
     if (n < 4 * kThreadWork || workers::count() < 2) return body(int64_t{0}, n);
-    workers::for_each((n + kThreadWork - 1) / kThreadWork,
-                      [&](int64_t i) { body(i * kThreadWork, std::min(kThreadWork, n - i * kThreadWork)); });
+    workers::for_each((n + kThreadWork - 1) / kThreadWork, [&](int64_t i) {
+        body(i * kThreadWork, std::min(kThreadWork, n - i * kThreadWork));
+    });
 }
 
 // Handles row-major dst = one element, or = row-major src, of the same dtype; false otherwise.
@@ -49,7 +50,8 @@ bool transfer_contiguous(const Array& dst, const Array& src) {
         std::memcpy(to, from, static_cast<size_t>(size));
     } else if (one) {
         auto fill = k.fill[width_index(dst.dtype)];
-        in_pieces(n, [&](int64_t first, int64_t count) { fill(to + first * size, from, count, 1); });
+        in_pieces(n,
+                  [&](int64_t first, int64_t count) { fill(to + first * size, from, count, 1); });
     } else {
         in_pieces(n, [&](int64_t first, int64_t count) {
             std::memcpy(to + first * size, from + first * size, static_cast<size_t>(count * size));
@@ -87,8 +89,8 @@ bool transfer_transposed(const Array& dst, const Array& src) {
             source += plane % loop.shape[i] * loop.strides[1][i];
             plane /= loop.shape[i];
         }
-        kernel(to + target * bytes, loop.strides[0][unit], from + source * bytes, loop.strides[1][last],
-               loop.shape[last], std::min(kBand, loop.shape[unit] - first));
+        kernel(to + target * bytes, loop.strides[0][unit], from + source * bytes,
+               loop.strides[1][last], loop.shape[last], std::min(kBand, loop.shape[unit] - first));
     };
     if (dst.size() < kThreadWork) {
         for (int64_t i = 0; i < planes * bands; ++i) band(i);
@@ -108,7 +110,8 @@ int element_cost(Op op) {
         case Op::Positive:
         case Op::Add:
         case Op::Subtract:
-        case Op::Multiply: return 1;
+        case Op::Multiply:
+            return 1;
         case Op::Acos:
         case Op::Acosh:
         case Op::Asin:
@@ -129,12 +132,15 @@ int element_cost(Op op) {
         case Op::Sin:
         case Op::Sinh:
         case Op::Tan:
-        case Op::Tanh: return 16;
+        case Op::Tanh:
+            return 16;
         case Op::FloorDivide:
         case Op::Remainder:
         case Op::Hypot:
-        case Op::NextAfter: return 8;
-        default: return 2;
+        case Op::NextAfter:
+            return 8;
+        default:
+            return 2;
     }
 }
 
@@ -157,12 +163,14 @@ bool readable_memory(const Array& x) {
 }
 // They may write it, too: bits up to the end of the last word are nobody else's.
 bool writable_memory(const Array& x) {
-    return readable_memory(x) && (!is_bool(x.dtype) || x.size() % 64 == 0 || x.storage->use_count() == 1);
+    return readable_memory(x) &&
+           (!is_bool(x.dtype) || x.size() % 64 == 0 || x.storage->use_count() == 1);
 }
 std::byte* address(const Array& x) { return is_bool(x.dtype) ? x.bits() : x.data(); }
 int64_t bytes_of(int64_t elements, DType dtype) { return elements * bits(dtype) / 8; }
 
-// All arrays row-major, of out's shape and of their registers' dtypes: kernels run on memory itself.
+// All arrays row-major, of out's shape and of their registers' dtypes: kernels run on memory
+// itself.
 bool run_contiguous(ElementwiseFn kernel, Op op, DType compute, std::span<const Operand> operands,
                     const Array& out) {
     if (out.dtype != result_dtype(info(op).result, compute) || !writable_memory(out)) return false;
@@ -171,7 +179,8 @@ bool run_contiguous(ElementwiseFn kernel, Op op, DType compute, std::span<const 
     for (size_t k = 0; k < operands.size(); ++k) {
         const Array* x = operands[k].array;
         DType reg = register_dtype(op, static_cast<int>(k), compute);
-        if (x && (x->dtype != reg || !(x->shape == out.shape) || !readable_memory(*x))) return false;
+        if (x && (x->dtype != reg || !(x->shape == out.shape) || !readable_memory(*x)))
+            return false;
         if (!x) scalars |= 1u << k;
         sources[k] = x ? static_cast<const void*>(address(*x)) : operands[k].scalar;
     }
@@ -189,7 +198,8 @@ bool run_contiguous(ElementwiseFn kernel, Op op, DType compute, std::span<const 
             int64_t skipped = scalars >> k & 1 ? 0 : bytes_of(i * step, reg);
             part[k] = static_cast<const std::byte*>(sources[k]) + skipped;
         }
-        kernel(address(out) + bytes_of(i * step, out.dtype), part, std::min(step, size - i * step), scalars);
+        kernel(address(out) + bytes_of(i * step, out.dtype), part, std::min(step, size - i * step),
+               scalars);
     });
     return true;
 }
@@ -201,7 +211,8 @@ void elementwise(Op op, DType compute, std::span<const Operand> operands, const 
         if (operand.array) operand.array->storage->settle();
     }
     ElementwiseFn kernel = kernels().elementwise[index(op)][index(compute)];
-    if (!kernel) raise(ErrorKind::Runtime, "%s: no kernel for dtype %s", info(op).name, name(compute));
+    if (!kernel)
+        raise(ErrorKind::Runtime, "%s: no kernel for dtype %s", info(op).name, name(compute));
     if (run_contiguous(kernel, op, compute, operands, out)) return;
     // One instruction; the vectors keep their memory from call to call.
     thread_local Program program;
@@ -218,7 +229,8 @@ void elementwise(Op op, DType compute, std::span<const Operand> operands, const 
         DType reg = register_dtype(op, static_cast<int>(k), compute);
         bool array = operands[k].array;
         std::vector<DType>& list = array ? program.inputs : program.constants;
-        code.source[k] = {array ? Value::From::Input : Value::From::Constant, static_cast<uint8_t>(list.size())};
+        code.source[k] = {array ? Value::From::Input : Value::From::Constant,
+                          static_cast<uint8_t>(list.size())};
         if (array) {
             inputs[list.size()] = *operands[k].array;
         } else {
@@ -229,17 +241,22 @@ void elementwise(Op op, DType compute, std::span<const Operand> operands, const 
     program.code.assign(1, code);
     program.outputs.assign(1, {{Value::From::Result, 0}, code.result});
     program.finish();
-    run({&program, {inputs, program.inputs.size()}, {constants, program.constants.size()}, {&out, 1}});
+    run({&program,
+         {inputs, program.inputs.size()},
+         {constants, program.constants.size()},
+         {&out, 1}});
 }
 
 void transfer(const Array& dst, const Array& src) {
     if (dst.size() == 0) return;
     src.storage->settle();
     if (transfer_contiguous(dst, src) || transfer_transposed(dst, src)) return;
-    if (is_contiguous(dst) && is_contiguous(src) && src.shape == dst.shape && !is_bool(dst.dtype) && !is_bool(src.dtype)) {
+    if (is_contiguous(dst) && is_contiguous(src) && src.shape == dst.shape && !is_bool(dst.dtype) &&
+        !is_bool(src.dtype)) {
         auto convert = kernels().convert[index(src.dtype)][index(dst.dtype)];
         in_pieces(dst.size(), [&](int64_t first, int64_t count) {
-            convert(dst.data() + first * itemsize(dst.dtype), src.data() + first * itemsize(src.dtype), count);
+            convert(dst.data() + first * itemsize(dst.dtype),
+                    src.data() + first * itemsize(src.dtype), count);
         });
         return;
     }

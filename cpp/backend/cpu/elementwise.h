@@ -15,7 +15,9 @@ struct Operand {
 };
 
 // The dtype in which an operation on `dtype` is computed: narrow floats widen to float32.
-constexpr DType compute_dtype(DType dtype) { return is_narrow_float(dtype) ? DType::Float32 : dtype; }
+constexpr DType compute_dtype(DType dtype) {
+    return is_narrow_float(dtype) ? DType::Float32 : dtype;
+}
 // The dtype of the register that operand `position` of op is read into.
 constexpr DType register_dtype(Op op, int position, DType compute) {
     return op == Op::Where && position == 0 ? DType::Bool : compute;

@@ -80,15 +80,16 @@ void move_elements(E* packed, E* strided, const Selection& s, int64_t first, int
 }
 
 template <bool kToPacked>
-void move_bits(uint8_t* packed, int64_t at, uint8_t* strided, int64_t base, const Selection& s, int64_t first,
-               int64_t last) {
+void move_bits(uint8_t* packed, int64_t at, uint8_t* strided, int64_t base, const Selection& s,
+               int64_t first, int64_t last) {
     bool run = unit_run(s);
     int64_t block = product(s.after);
     auto copy_bits = kernels().copy_bits;
     for (int64_t b = first; b < last; ++b) {
         int64_t origin = base + s.offsets[static_cast<size_t>(b)];
         if (run && block > 1) {
-            kToPacked ? copy_bits(packed, at, strided, origin, block) : copy_bits(strided, origin, packed, at, block);
+            kToPacked ? copy_bits(packed, at, strided, origin, block)
+                      : copy_bits(strided, origin, packed, at, block);
             at += block;
             continue;
         }
@@ -105,7 +106,8 @@ void move_bits(uint8_t* packed, int64_t at, uint8_t* strided, int64_t base, cons
 }
 
 template <bool kToPacked>
-void move_range(const Array& packed, const Array& x, const Selection& s, int64_t outer, int64_t first, int64_t last) {
+void move_range(const Array& packed, const Array& x, const Selection& s, int64_t outer,
+                int64_t first, int64_t last) {
     int64_t count = static_cast<int64_t>(s.offsets.size()), block = product(s.after);
     int64_t base = s.base + offset_of(outer, s.before, s.before_strides);
     int64_t at = (outer * count + first) * block;
@@ -120,18 +122,24 @@ void move_range(const Array& packed, const Array& x, const Selection& s, int64_t
                                     reinterpret_cast<E*>(x.storage->data()) + base, s, first, last);
     };
     switch (itemsize(x.dtype)) {
-        case 1: return move.template operator()<1>();
-        case 2: return move.template operator()<2>();
-        case 4: return move.template operator()<4>();
-        case 8: return move.template operator()<8>();
-        default: return move.template operator()<16>();
+        case 1:
+            return move.template operator()<1>();
+        case 2:
+            return move.template operator()<2>();
+        case 4:
+            return move.template operator()<4>();
+        case 8:
+            return move.template operator()<8>();
+        default:
+            return move.template operator()<16>();
     }
 }
 
 }  // namespace
 
 void gather(const Array& packed, const Array& x, const Selection& s) {
-    int64_t outer = product(s.before), count = static_cast<int64_t>(s.offsets.size()), block = product(s.after);
+    int64_t outer = product(s.before), count = static_cast<int64_t>(s.offsets.size()),
+            block = product(s.after);
     if (s.size() == 0) return;
     // Packed bits of neighbouring tasks share words, so bool stays on one thread.
     if (s.size() < kThreadWork || is_bool(x.dtype)) {
@@ -156,15 +164,18 @@ std::vector<int64_t> true_positions(const Array& mask) {
     Array bits = contiguous(mask);
     int64_t n = bits.size();
     const auto* bytes = reinterpret_cast<const uint8_t*>(bits.bits());
-    std::vector<int64_t> positions(static_cast<size_t>(kernels().count_bits(bytes, bits.offset, n)));
+    std::vector<int64_t> positions(
+        static_cast<size_t>(kernels().count_bits(bytes, bits.offset, n)));
     int64_t* out = positions.data();
     uint64_t words[8];
     for (int64_t first = 0; first < n; first += 512) {
         int64_t count = std::min<int64_t>(512, n - first);
         std::memset(words, 0, sizeof(words));
-        kernels().copy_bits(reinterpret_cast<uint8_t*>(words), 0, bytes, bits.offset + first, count);
+        kernels().copy_bits(reinterpret_cast<uint8_t*>(words), 0, bytes, bits.offset + first,
+                            count);
         for (int w = 0; w < 8; ++w) {
-            for (uint64_t word = words[w]; word; word &= word - 1) *out++ = first + 64 * w + std::countr_zero(word);
+            for (uint64_t word = words[w]; word; word &= word - 1)
+                *out++ = first + 64 * w + std::countr_zero(word);
         }
     }
     return positions;

@@ -1,7 +1,6 @@
 #include "backend/cpu/gemm.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
 #include "backend/cpu/isa.h"

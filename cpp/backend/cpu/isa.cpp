@@ -8,9 +8,9 @@
 
 namespace asc::cpu {
 
-#define X(isa)                         \
-    namespace isa {                    \
-    const KernelTable& kernels();      \
+#define X(isa)                    \
+    namespace isa {               \
+    const KernelTable& kernels(); \
     }
 ASC_KERNEL_ISAS
 #undef X
@@ -56,8 +56,9 @@ const KernelTable& choose() {
     }
     if (!best) raise(ErrorKind::Runtime, "this CPU lacks the instructions of x86-64-v2 (SSE 4.2)");
     if (wanted) {
-        std::fprintf(stderr, "ascend_array_api: ASCEND_ARRAY_API_ISA=%s cannot run here; using %s\n", wanted,
-                     best().isa);
+        std::fprintf(stderr,
+                     "ascend_array_api: ASCEND_ARRAY_API_ISA=%s cannot run here; using %s\n",
+                     wanted, best().isa);
     }
     return best();
 }

@@ -12,7 +12,8 @@ Loop::Loop(std::span<const Array* const> operands) {
     int count = static_cast<int>(operands.size());
     Dims all[kMaxOperands];
     for (int k = 0; k < count; ++k) {
-        all[k] = k == 0 ? leader.strides : broadcast_strides(*operands[static_cast<size_t>(k)], leader.shape);
+        all[k] = k == 0 ? leader.strides
+                        : broadcast_strides(*operands[static_cast<size_t>(k)], leader.shape);
         offset[k] = operands[static_cast<size_t>(k)]->offset;
     }
     int axes[kMaxRank];
@@ -28,7 +29,8 @@ Loop::Loop(std::span<const Array* const> operands) {
     }
     // Insertion keeps the order of equal strides and needs no memory; ranks are small.
     for (int i = 1; i < ndim; ++i) {
-        for (int j = i; j > 0 && all[0][axes[j - 1]] < all[0][axes[j]]; --j) std::swap(axes[j - 1], axes[j]);
+        for (int j = i; j > 0 && all[0][axes[j - 1]] < all[0][axes[j]]; --j)
+            std::swap(axes[j - 1], axes[j]);
     }
     int kept = 0;
     for (int i = 0; i < ndim; ++i) {

@@ -25,7 +25,7 @@ struct Loop {
 
 // A position of one operand in a Loop.
 class Cursor {
-public:
+  public:
     Cursor(const Loop& loop, int operand) : loop_(&loop), strides_(loop.strides[operand]) {
         offset_ = start_ = loop.offset[operand];
         for (int i = 0; i < loop.ndim; ++i) index_[i] = 0;
@@ -49,7 +49,7 @@ public:
         }
     }
 
-private:
+  private:
     const Loop* loop_;
     const int64_t* strides_;
     int64_t start_, offset_, column_ = 0;

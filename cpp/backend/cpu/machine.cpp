@@ -26,7 +26,8 @@ constexpr int64_t kThreadWork = 1 << 15;
 void copy_value(void* dst, const void* src, bool scalar, int64_t n, DType dtype) {
     if (is_bool(dtype)) {
         if (scalar) {
-            kernels().fill_bits(static_cast<uint8_t*>(dst), 0, n, *static_cast<const uint8_t*>(src) & 1);
+            kernels().fill_bits(static_cast<uint8_t*>(dst), 0, n,
+                                *static_cast<const uint8_t*>(src) & 1);
         } else if (dst != src) {
             std::memcpy(dst, src, static_cast<size_t>((n + 63) / 64 * 8));
         }
@@ -39,14 +40,15 @@ void copy_value(void* dst, const void* src, bool scalar, int64_t n, DType dtype)
 
 // Registers of one thread, kept from call to call.
 class Registers {
-public:
+  public:
     // count registers of kRegisterBytes each, aligned to a cache line.
     static std::byte* get(int count) {
         thread_local Registers mine;
         if (count > mine.count_) {
             std::free(mine.memory_);
             void* p = nullptr;
-            if (posix_memalign(&p, 64, static_cast<size_t>(count) * kRegisterBytes) != 0) std::abort();
+            if (posix_memalign(&p, 64, static_cast<size_t>(count) * kRegisterBytes) != 0)
+                std::abort();
             mine.memory_ = static_cast<std::byte*>(p);
             mine.count_ = count;
         }
@@ -54,15 +56,17 @@ public:
     }
     ~Registers() { std::free(memory_); }
 
-private:
+  private:
     std::byte* memory_ = nullptr;
     int count_ = 0;
 };
 
 class Machine {
-public:
+  public:
     explicit Machine(const ProgramCall& call)
-        : call_(call), program_(*call.program), loop_(list_arrays(call, arrays_)),
+        : call_(call),
+          program_(*call.program),
+          loop_(list_arrays(call, arrays_)),
           whole_rows_(loop_.ndim == 1 || loop_.inner() >= kLongRow) {}
 
     void run() {
@@ -79,8 +83,9 @@ public:
         });
     }
 
-private:
-    static std::span<const Array* const> list_arrays(const ProgramCall& call, const Array** arrays) {
+  private:
+    static std::span<const Array* const> list_arrays(const ProgramCall& call,
+                                                     const Array** arrays) {
         size_t count = 0;
         for (const Array& out : call.outputs) arrays[count++] = &out;
         for (const Array& in : call.inputs) arrays[count++] = &in;
@@ -131,14 +136,16 @@ struct Machine::Lane {
         int widest = p.widest_bits;
         for (size_t k = 0; k < outputs; ++k) {
             const Array& out = m.call_.outputs[k];
-            writers[k].emplace(m.loop_, static_cast<int>(k), out, p.outputs[k].dtype, m.whole_rows_);
+            writers[k].emplace(m.loop_, static_cast<int>(k), out, p.outputs[k].dtype,
+                               m.whole_rows_);
             writers[k]->seek(first);
             direct &= writers[k]->direct();
             widest = std::max(widest, static_cast<int>(bits(out.dtype)));
         }
         for (size_t k = 0; k < count; ++k) {
             const Array& in = m.call_.inputs[k];
-            readers[k].emplace(m.loop_, static_cast<int>(outputs + k), in, p.inputs[k], m.whole_rows_);
+            readers[k].emplace(m.loop_, static_cast<int>(outputs + k), in, p.inputs[k],
+                               m.whole_rows_);
             readers[k]->seek(first);
             direct &= readers[k]->direct();
             scratch += !readers[k]->direct();
@@ -147,12 +154,14 @@ struct Machine::Lane {
         std::fill_n(output_of, p.code.size(), int8_t{-1});
         for (size_t k = outputs; k-- > 0;) {
             const Value& v = p.outputs[k].value;
-            if (v.from == Value::From::Result && !read_after(k, v.index)) output_of[v.index] = static_cast<int8_t>(k);
+            if (v.from == Value::From::Result && !read_after(k, v.index))
+                output_of[v.index] = static_cast<int8_t>(k);
         }
         int64_t most = kRegisterBytes * 8 / widest;
         int live = std::max(1, p.register_count + scratch);
         tile = direct ? kDirectTile
-                      : std::clamp<int64_t>(kLiveBytes * 8 / widest / live / 64 * 64, std::min(kLeastTile, most), most);
+                      : std::clamp<int64_t>(kLiveBytes * 8 / widest / live / 64 * 64,
+                                            std::min(kLeastTile, most), most);
         // Behind the values' registers: two for each input (raw, converted) and one for outputs.
         registers = Registers::get(p.register_count + 2 * static_cast<int>(count) + 2);
     }
@@ -177,7 +186,9 @@ struct Machine::Lane {
     }
 
     std::byte* slot(int i) const { return registers + i * kRegisterBytes; }
-    std::byte* spare() const { return slot(m.program_.register_count + 2 * static_cast<int>(m.call_.inputs.size())); }
+    std::byte* spare() const {
+        return slot(m.program_.register_count + 2 * static_cast<int>(m.call_.inputs.size()));
+    }
 
     // The register of a value, loading an input at its first use in the tile.
     const void* value(const Value& v, int64_t n, bool& scalar) {
@@ -218,8 +229,10 @@ struct Machine::Lane {
         if (out >= 0) writers[out]->end(n, target, spare());
     }
 
-    void convert(void* target, const Instruction& code, const void* source, bool scalar, int64_t n) {
-        if (!scalar) return kernels().convert[index(code.dtype)][index(code.result)](target, source, n);
+    void convert(void* target, const Instruction& code, const void* source, bool scalar,
+                 int64_t n) {
+        if (!scalar)
+            return kernels().convert[index(code.dtype)][index(code.result)](target, source, n);
         std::byte element[16];
         convert_scalar(element, code.result, source, code.dtype);
         copy_value(target, element, true, n, code.result);
@@ -230,7 +243,8 @@ struct Machine::Lane {
         const Program& p = m.program_;
         for (size_t k = 0; k < p.outputs.size(); ++k) {
             const Value& v = p.outputs[k].value;
-            if (v.from == Value::From::Result && output_of[v.index] == static_cast<int8_t>(k)) continue;
+            if (v.from == Value::From::Result && output_of[v.index] == static_cast<int8_t>(k))
+                continue;
             bool scalar = false;
             const void* source = value(v, n, scalar);
             void* target = writers[k]->begin(n, spare());

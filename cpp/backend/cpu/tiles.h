@@ -14,7 +14,9 @@ inline const std::byte* element(const std::byte* base, DType dtype, int64_t offs
     return base + offset * itemsize(dtype);
 }
 inline uint8_t* byte_pointer(std::byte* p) { return reinterpret_cast<uint8_t*>(p); }
-inline const uint8_t* byte_pointer(const std::byte* p) { return reinterpret_cast<const uint8_t*>(p); }
+inline const uint8_t* byte_pointer(const std::byte* p) {
+    return reinterpret_cast<const uint8_t*>(p);
+}
 
 // Words of packed bits can be used where they lie.
 inline bool word_aligned(const std::byte* base, int64_t bit) {
@@ -23,10 +25,14 @@ inline bool word_aligned(const std::byte* base, int64_t bit) {
 
 // Brings an operand into registers, tile by tile.
 class Reader {
-public:
+  public:
     Reader(const Loop& loop, int slot, const Array& x, DType to, bool whole_rows)
-        : block_(x.storage->present_block()), base_(block_->data()), from_(x.dtype), to_(to),
-          padded_(!block_->borrowed()), cursor_(loop, slot) {
+        : block_(x.storage->present_block()),
+          base_(block_->data()),
+          from_(x.dtype),
+          to_(to),
+          padded_(!block_->borrowed()),
+          cursor_(loop, slot) {
         constant_ = true;
         for (int i = 0; i < loop.ndim; ++i) constant_ &= loop.strides[slot][i] == 0;
         scalar_ = constant_ || (whole_rows && cursor_.stride() == 0);
@@ -53,7 +59,7 @@ public:
         return converted;
     }
 
-private:
+  private:
     const void* next_elements(int64_t n, std::byte* raw) {
         if (adjacent_) {
             const std::byte* source = element(base_, from_, cursor_.offset());
@@ -94,7 +100,8 @@ private:
     void load_scalar() {
         int64_t offset = cursor_.offset();
         if (from_ == DType::Bool) {
-            uint64_t word = (byte_pointer(base_)[offset >> 3] >> (offset & 7)) & 1 ? ~uint64_t{0} : 0;
+            uint64_t word =
+                (byte_pointer(base_)[offset >> 3] >> (offset & 7)) & 1 ? ~uint64_t{0} : 0;
             convert_scalar(scalar_value_, to_, &word, from_);
         } else {
             convert_scalar(scalar_value_, to_, element(base_, from_, offset), from_);
@@ -111,9 +118,12 @@ private:
 
 // Takes registers to memory, tile by tile.
 class Writer {
-public:
+  public:
     Writer(const Loop& loop, int slot, const Array& out, DType from, bool whole_rows)
-        : base_(out.storage->present_block()->data()), from_(from), to_(out.dtype), cursor_(loop, slot) {
+        : base_(out.storage->present_block()->data()),
+          from_(from),
+          to_(out.dtype),
+          cursor_(loop, slot) {
         adjacent_ = loop.contiguous(slot) || (whole_rows && cursor_.stride() == 1);
     }
 
@@ -122,9 +132,11 @@ public:
 
     // Where the next n results go: the memory itself or the register.
     void* begin(int64_t n, std::byte* reg) {
-        in_place_ = direct() || (adjacent_ && from_ == to_ && word_aligned(base_, cursor_.offset()) && n % 64 == 0);
+        in_place_ = direct() || (adjacent_ && from_ == to_ &&
+                                 word_aligned(base_, cursor_.offset()) && n % 64 == 0);
         if (!in_place_) return reg;
-        return from_ == DType::Bool ? base_ + cursor_.offset() / 8 : base_ + cursor_.offset() * itemsize(to_);
+        return from_ == DType::Bool ? base_ + cursor_.offset() / 8
+                                    : base_ + cursor_.offset() * itemsize(to_);
     }
     void end(int64_t n, const void* reg, std::byte* converted) {
         if (in_place_) return cursor_.pieces(n, [](int64_t, int64_t) {});
@@ -140,8 +152,8 @@ public:
                 if (cursor_.stride() == 1) {
                     k.copy_bits(byte_pointer(base_), offset, byte_pointer(source), taken, count);
                 } else {
-                    k.scatter_bits(byte_pointer(base_), offset, cursor_.stride(), byte_pointer(source), taken,
-                                   count);
+                    k.scatter_bits(byte_pointer(base_), offset, cursor_.stride(),
+                                   byte_pointer(source), taken, count);
                 }
                 taken += count;
             });
@@ -159,7 +171,7 @@ public:
         });
     }
 
-private:
+  private:
     std::byte* base_;
     DType from_, to_;
     bool adjacent_, in_place_ = false;

@@ -25,7 +25,7 @@ ASC_MATH_INLINE float sinh_tail(float z) {
     return polynomial(z, 0x1.555556p-3f, 0x1.111136p-7f, 0x1.9ffe12p-13f, 0x1.7a2674p-19f);
 }
 
-// (tanh(r) / r - 1) / r^2 on r <= 0.9, z = r^2, error 2^-30 of tanh.
+// (tanh(r) / r - 1) / r^2 on z = r^2 <= 0.81, error 2^-30 of tanh.
 ASC_MATH_INLINE float tanh_tail(float z) {
     const float rest = polynomial(z, 0x1.110f3ap-3f, -0x1.b9ca80p-5f, 0x1.62f316p-6f,
                                   -0x1.0edc20p-7f, 0x1.52acd8p-9f, -0x1.de034cp-12f);

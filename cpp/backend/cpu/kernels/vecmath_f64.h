@@ -31,7 +31,7 @@ ASC_MATH_INLINE double sinh_tail(double z) {
                       0x1.b4cf76f945872p-41);
 }
 
-// (tanh(r) / r - 1) / r^2 on r <= 0.9, z = r^2, error 2^-60 of tanh.
+// (tanh(r) / r - 1) / r^2 on z = r^2 <= 0.81, error 2^-60 of tanh.
 ASC_MATH_INLINE double tanh_tail(double z) {
     const double rest = polynomial(
         z, 0x1.1111111110e82p-3, -0x1.ba1ba1b9f73c4p-5, 0x1.664f487b60ff1p-6, -0x1.226e3484312c4p-7,
