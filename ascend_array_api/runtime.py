@@ -22,12 +22,16 @@ from typing import NamedTuple
 from . import _core
 from ._core import Array
 from ._device import Device
+from ._streams import Event, Stream, current_stream
 
 __all__ = [
     "Array",
     "Device",
+    "Event",
     "MemoryPool",
     "MemoryStatistics",
+    "Stream",
+    "current_stream",
     "evaluate",
     "get_num_threads",
     "get_strict",

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "graph/fusion.h"
 #include "runtime/pool.h"
@@ -44,23 +45,12 @@ void finish_all_tapes() {
     for (Tape* tape : tapes) tape->finish();
 }
 
+// A thread's own tape, made when it first records.
 struct TapeOwner {
-    Tape* tape;
-
-    TapeOwner() {
-        std::lock_guard lock(registry().mutex);
-        if (registry().idle.empty()) {
-            tape = registry().tapes.emplace_back(new Tape);
-        } else {
-            tape = registry().idle.back();
-            registry().idle.pop_back();
-        }
-    }
-    ~TapeOwner() {
-        std::lock_guard lock(registry().mutex);
-        registry().idle.push_back(tape);
-    }
+    Tape* tape = Tape::lend();
+    ~TapeOwner() { Tape::give_back(tape); }
 };
+thread_local Tape* stream_tape = nullptr;
 
 WaitHooks wait_hooks = {[]() -> void* { return nullptr; }, [](void*) {}};
 
@@ -90,8 +80,24 @@ bool fusion_enabled() {
 void set_wait_hooks(WaitHooks hooks) { wait_hooks = hooks; }
 
 Tape& Tape::current() {
+    if (stream_tape) return *stream_tape;
     thread_local TapeOwner owner;
     return *owner.tape;
+}
+
+Tape* Tape::use(Tape* tape) { return std::exchange(stream_tape, tape); }
+
+Tape* Tape::lend() {
+    std::lock_guard lock(registry().mutex);
+    if (registry().idle.empty()) return registry().tapes.emplace_back(new Tape);
+    Tape* tape = registry().idle.back();
+    registry().idle.pop_back();
+    return tape;
+}
+
+void Tape::give_back(Tape* tape) {
+    std::lock_guard lock(registry().mutex);
+    registry().idle.push_back(tape);
 }
 
 void Tape::install() {
@@ -100,9 +106,47 @@ void Tape::install() {
     pthread_atfork(finish_all_tapes, nullptr, nullptr);
 }
 
-bool Tape::empty() const {
+bool Tape::idle() const {
+    std::unique_lock run_lock(running_, std::try_to_lock);
+    if (!run_lock) return false;
     std::lock_guard lock(mutex_);
     return entries_.empty();
+}
+
+void Event::wait() {
+    if (!done()) tape_->finish();
+}
+
+std::shared_ptr<Event> Tape::mark() {
+    auto event = std::make_shared<Event>(this);
+    Entry marker;
+    marker.arity = 0;
+    marker.reaches = event;
+    std::lock_guard lock(mutex_);
+    entries_.push_back(std::move(marker));
+    return event;
+}
+
+void Tape::await(std::shared_ptr<Event> event) {
+    Entry marker;
+    marker.arity = 0;
+    marker.awaits = std::move(event);
+    std::lock_guard lock(mutex_);
+    entries_.push_back(std::move(marker));
+}
+
+// Entries between two markers run together.
+void Tape::run(std::span<Entry> entries) {
+    size_t first = 0;
+    for (size_t i = 0; i < entries.size(); ++i) {
+        Entry& marker = entries[i];
+        if (!marker.reaches && !marker.awaits) continue;
+        run_entries(entries.subspan(first, i - first));
+        if (marker.reaches) marker.reaches->reach();
+        if (marker.awaits) marker.awaits->wait();
+        first = i + 1;
+    }
+    run_entries(entries.subspan(first));
 }
 
 void Tape::record(Entry entry) {
@@ -157,9 +201,9 @@ void Tape::finish() {
         held_bytes_ = 0;
     }
     if (entries.empty()) return;
-    running_here = this;
-    run_entries(entries);
-    running_here = nullptr;
+    const Tape* outer = std::exchange(running_here, this);
+    run(entries);
+    running_here = outer;
     for (Entry& entry : entries) {
         for (int k = 0; k < entry.arity; ++k) {
             if (!entry.constant[k]) entry.inputs[k].storage->drop_reader();
@@ -170,7 +214,7 @@ void Tape::finish() {
     for (Entry& entry : entries) {
         bool again = false;
         for (const Entry& later : entries_) again |= later.output.storage == entry.output.storage;
-        if (!again) entry.output.storage->set_writer(nullptr);
+        if (!again && entry.output.storage) entry.output.storage->set_writer(nullptr);
     }
 }
 

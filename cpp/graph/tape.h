@@ -6,7 +6,11 @@
 // while entries run, and is taken first. Entries hold Python-owned memory alive, so they are
 // destroyed after both are released.
 #pragma once
+#include <atomic>
+#include <chrono>
+#include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "core/array.h"
@@ -20,9 +24,34 @@ enum class Deferral : uint8_t { Off, Auto, Always };
 Deferral deferral();
 bool fusion_enabled();
 
+class Tape;
+
+// A point of a tape: it is done when everything recorded before it has run.
+class Event {
+  public:
+    explicit Event(Tape* tape) : tape_(tape) {}
+    bool done() const { return done_.load(std::memory_order_acquire); }
+    // Runs or waits for what the event stands behind.
+    void wait();
+    // The time at which it was done, from any fixed start.
+    std::chrono::steady_clock::time_point time() const { return time_; }
+    // For the tape, when it gets there.
+    void reach() {
+        time_ = std::chrono::steady_clock::now();
+        done_.store(true, std::memory_order_release);
+    }
+
+  private:
+    Tape* tape_;
+    std::chrono::steady_clock::time_point time_;  // read only when done
+    std::atomic<bool> done_{false};
+};
+
 // An elementwise operation, or a copy with conversion; its output is a view of a storage, new
-// or old.
+// or old. Or a marker of an event, which has no output.
 struct Entry {
+    std::shared_ptr<Event> reaches;  // a marker: this event is done here
+    std::shared_ptr<Event> awaits;   // a marker: what follows runs after this event
     bool copies = false;  // output = input 0, broadcast and converted
     Op op = Op::Positive;
     DType compute = DType::Float64;  // of the kernel
@@ -37,12 +66,22 @@ class Tape : public Pending {
   public:
     // Once, after all other handlers of fork: tapes run before the pool and the workers stop.
     static void install();
-    // The tape of this thread.
+    // The tape on which this thread records: of the stream that it uses, or its own.
     static Tape& current();
+    // Makes `tape` the current one of this thread (null: its own); returns the one before.
+    static Tape* use(Tape* tape);
+    // A tape for a stream, until it is given back with nothing recorded.
+    static Tape* lend();
+    static void give_back(Tape* tape);
 
     void record(Entry entry);
+    // An event at this point of the tape.
+    std::shared_ptr<Event> mark();
+    // What is recorded from now on runs after the event.
+    void await(std::shared_ptr<Event> event);
     void finish() override;
-    bool empty() const;
+    // Nothing is recorded or running.
+    bool idle() const;
 
     struct Counters {
         int64_t entries, dead, groups, programs;  // recorded; never needed; run; made
@@ -50,7 +89,8 @@ class Tape : public Pending {
     static Counters counters();
 
   private:
-    std::mutex running_;
+    void run(std::span<Entry> entries);
+    mutable std::mutex running_;
     mutable std::mutex mutex_;
     std::vector<Entry> entries_;
     int64_t held_bytes_ = 0;  // of finished arrays that entries keep alive

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <mutex>
 
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/isa.h"
@@ -29,16 +30,56 @@ Array foreign_array(Ref<Block> block, StorageKind kind, bool read_only, DType dt
 // One 0/1 byte an element, as NumPy and 8-bit DLPack have bools, to packed bits.
 Array pack_bytes(const Array& bytes) { return cast(bytes, DType::Bool); }
 
+// ---- owners of foreign memory
+
+struct Owner {
+    ReleaseFn release;
+    void* context;
+};
+// Owners that a thread without the interpreter's lock has dropped.
+struct OwnerQueue {
+    std::mutex mutex;
+    std::vector<Owner> owners;
+};
+OwnerQueue& owner_queue() {
+    static OwnerQueue& queue = *new OwnerQueue;
+    return queue;
+}
+
+int release_queued(void*) {
+    std::vector<Owner> owners;
+    {
+        std::lock_guard lock(owner_queue().mutex);
+        owners.swap(owner_queue().owners);
+    }
+    for (const Owner& owner : owners) owner.release(owner.context);
+    return 0;
+}
+
+// Releases an owner in a thread that holds the interpreter's lock: this one, or the main thread
+// soon.
+void release_with_interpreter(ReleaseFn release, void* context) {
+    // After the interpreter's end the owner is gone with it.
+    if (!Py_IsInitialized()) return;
+    if (PyGILState_Check()) return release(context);
+    {
+        std::lock_guard lock(owner_queue().mutex);
+        owner_queue().owners.push_back({release, context});
+    }
+    // A full list of pending calls is no loss: the next owner asks again.
+    Py_AddPendingCall(release_queued, nullptr);
+}
+
 // ---- import by the buffer protocol
 
 void release_buffer(void* context) {
-    // After the interpreter's end the owner is gone with it.
-    if (!Py_IsInitialized()) return;
-    PyGILState_STATE state = PyGILState_Ensure();
-    auto* buffer = static_cast<Py_buffer*>(context);
-    PyBuffer_Release(buffer);
-    delete buffer;
-    PyGILState_Release(state);
+    release_with_interpreter(
+        [](void* held) {
+            auto* buffer = static_cast<Py_buffer*>(held);
+            PyBuffer_Release(buffer);
+            delete buffer;
+        },
+        context);
 }
 
 std::optional<DType> integer_of(Py_ssize_t size, bool is_signed) {
@@ -716,11 +757,12 @@ std::optional<DType> dtype_of_dlpack(dlpack::DataType t) {
 // The deleter of a consumed tensor may need the interpreter (NumPy's does).
 template <class M>
 void release_tensor(void* context) {
-    if (!Py_IsInitialized()) return;
-    PyGILState_STATE state = PyGILState_Ensure();
-    auto* managed = static_cast<M*>(context);
-    if (managed->deleter) managed->deleter(managed);
-    PyGILState_Release(state);
+    release_with_interpreter(
+        [](void* held) {
+            auto* managed = static_cast<M*>(held);
+            if (managed->deleter) managed->deleter(managed);
+        },
+        context);
 }
 
 // Bytes from the first to the last element of a tensor, and the place of its lowest one.

@@ -6,6 +6,7 @@
 #include "python/bind.h"
 #include "python/interop.h"
 #include "python/state.h"
+#include "python/streams.h"
 #include "runtime/pool.h"
 #include "runtime/workers.h"
 
@@ -241,6 +242,7 @@ NB_MODULE(_core, m) {
           linalg_methods, runtime_methods}) {
         if (PyModule_AddFunctions(m.ptr(), table) < 0) throw nb::python_error();
     }
+    define_streams(m);
     m.attr("max_dimensions") = asc::kMaxRank;
     m.attr("__version__") = ASC_VERSION;
 }

@@ -110,7 +110,7 @@ ASC_MATH_INLINE T tanh(T x) {
     const Pair<T> d = fast_sum(s + 1, s * e.head);
     const T outer = 1 - 2 / (d.hi + mul_add(s, e.rest, d.lo));
     const T inner = mul_add(a * z, tanh_tail(z), a);
-    return with_sign(a < T(0.82) ? inner : outer, x);
+    return with_sign(a < T(0.8) ? inner : outer, x);
 }
 
 // e^|x| / 4 as a pair; a quarter, since e^|x| itself may overflow.
