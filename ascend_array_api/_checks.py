@@ -65,10 +65,7 @@ def as_axis(function: str, axis: object, ndim: int) -> int:
     """Return an axis counted from the front, or raise AxisError."""
     i = as_index(function, "axis", axis)
     if not -ndim <= i < ndim:
-        plural = "" if ndim == 1 else "s"
-        raise AxisError(
-            f"{function}: axis {i} is out of bounds for an array with {ndim} dimension{plural}"
-        )
+        raise AxisError(f"{function}: axis {i} is out of bounds for array of dimension {ndim}")
     return i + ndim if i < 0 else i
 
 

@@ -373,7 +373,7 @@ def linspace(
         Number of values, not negative.
     dtype : dtype, optional
         Floating-point dtype of the result. By default complex128 when an end is complex, else
-        float64.
+        float64. In relaxed mode it may be an integer dtype: values are rounded down.
     device : Device or str, optional
         Where to make the array.
     endpoint : bool, optional

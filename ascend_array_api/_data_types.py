@@ -271,7 +271,8 @@ def result_type(*arrays_and_dtypes: Array | Scalar | bool | np.dtype[Any]) -> DT
     TypeError
         If the arguments do not promote to one dtype.
     ValueError
-        If there is neither an array nor a dtype.
+        If there is neither an array nor a dtype; in relaxed mode Python scalars alone have the
+        dtypes that `asarray` gives them.
 
     Examples
     --------

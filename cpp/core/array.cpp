@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 #include "runtime/pool.h"
 
@@ -95,19 +96,24 @@ Extent extent(const Array& x) {
 }
 }  // namespace
 
-// One Storage, or two that present one Block. Promises get Blocks of their own.
-static bool same_memory(const Array& x, const Array& y) {
-    if (x.storage == y.storage) return true;
-    if (x.storage->promised() || y.storage->promised()) return false;
-    return x.storage->present_block() == y.storage->present_block() ||
-           x.storage->present_block()->data() == y.storage->present_block()->data();
+// Bits from the start of x's memory to the start of y's, or nothing where the two cannot meet.
+// Storages meet where they present one Block (deferred copies) or one of them borrows; promises get
+// Blocks of their own.
+static std::optional<int64_t> memory_distance(const Array& x, const Array& y) {
+    if (x.storage == y.storage) return 0;
+    Ref<Block> a = x.storage->present_block(), b = y.storage->present_block();
+    if (!a || !b) return std::nullopt;
+    if (!(a == b) && !a->borrowed() && !b->borrowed()) return std::nullopt;
+    return (reinterpret_cast<intptr_t>(b->data()) - reinterpret_cast<intptr_t>(a->data())) * 8;
 }
 
 bool may_overlap(const Array& x, const Array& y) {
-    if (!same_memory(x, y) || x.size() == 0 || y.size() == 0) return false;
+    if (x.size() == 0 || y.size() == 0) return false;
+    auto between = memory_distance(x, y);
+    if (!between) return false;
     Extent a = extent(x), b = extent(y);
-    if (a.last <= b.first || b.last <= a.first) return false;
-    if (x.dtype != y.dtype) return true;
+    if (a.last <= b.first + *between || b.last + *between <= a.first) return false;
+    if (x.dtype != y.dtype || *between % bits(x.dtype) != 0) return true;
     // Elements meet only where the offsets differ by a combination of the strides.
     int64_t divisor = 0;
     for (const Array* array : {&x, &y}) {
@@ -115,12 +121,13 @@ bool may_overlap(const Array& x, const Array& y) {
             if (array->shape[i] > 1) divisor = std::gcd(divisor, array->strides[i]);
         }
     }
-    int64_t distance = x.offset - y.offset;
+    int64_t distance = x.offset - y.offset - *between / bits(x.dtype);
     return divisor == 0 ? distance == 0 : distance % divisor == 0;
 }
 
 bool same_view(const Array& x, const Array& y) {
-    if (x.offset != y.offset || !same_memory(x, y) || x.dtype != y.dtype || !(x.shape == y.shape)) {
+    if (x.offset != y.offset || x.dtype != y.dtype || !(x.shape == y.shape) ||
+        memory_distance(x, y) != 0) {
         return false;
     }
     for (int i = 0; i < x.ndim(); ++i) {

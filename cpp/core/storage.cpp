@@ -58,12 +58,20 @@ void Storage::settle_uses() {
     if (readers() > 0) Pending::finish_all();
 }
 
-void Storage::materialize() {
-    Ref<Block> block = Block::allocate(nbytes_);
+void Storage::materialize() { materialize(Block::allocate(nbytes_)); }
+
+void Storage::materialize(Ref<Block> block) {
     block->add_owner();
     lock();
     block_ = std::move(block);
     unlock();
+}
+
+void Storage::discard() {
+    lock();
+    Ref<Block> block = std::move(block_);
+    unlock();
+    if (block) block->drop_owner();
 }
 
 Ref<Storage> Storage::fork() const { return wrap(block(), StorageKind::Pool, false); }

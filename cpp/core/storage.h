@@ -105,8 +105,11 @@ class Storage {
     // The Block as it is now, null for a promise; nothing is run.
     Ref<Block> present_block() const;
     bool promised() const { return !block_; }
-    // Gives a promise its Block.
+    // Gives a promise its Block: a new one, or one that holds the bytes already.
     void materialize();
+    void materialize(Ref<Block> block);
+    // Drops the Block of a storage whose bytes nobody will look at.
+    void discard();
     Pending* writer() const { return writer_.load(std::memory_order_acquire); }
     void set_writer(Pending* writer) { writer_.store(writer, std::memory_order_release); }
     int32_t readers() const { return readers_.load(std::memory_order_acquire); }

@@ -6,8 +6,8 @@ namespace asc {
 
 int normalize_axis(int64_t axis, int ndim, const char* function) {
     if (axis < -ndim || axis >= ndim) {
-        raise(ErrorKind::Axis, "%s: axis %lld is out of bounds for an array with %d dimension%s",
-              function, static_cast<long long>(axis), ndim, ndim == 1 ? "" : "s");
+        raise(ErrorKind::Axis, "%s: axis %lld is out of bounds for array of dimension %d", function,
+              static_cast<long long>(axis), ndim);
     }
     return static_cast<int>(axis < 0 ? axis + ndim : axis);
 }

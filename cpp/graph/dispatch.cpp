@@ -250,6 +250,25 @@ Array convert(const Array& x, DType to) {
     return out;
 }
 
+Array library_result(std::span<const Array> inputs, Dims shape, DType dtype, int64_t work,
+                     LibraryFn compute) {
+    Argument args[3];
+    for (size_t k = 0; k < inputs.size(); ++k) args[k].array = &inputs[k];
+    if (!defers(work, {args, inputs.size()})) {
+        for (const Array& x : inputs) x.storage->settle();
+        return compute(inputs.data());
+    }
+    Entry entry;
+    entry.library = std::move(compute);
+    entry.arity = static_cast<uint8_t>(inputs.size());
+    std::copy(inputs.begin(), inputs.end(), entry.inputs);
+    Dims strides = row_major_strides(shape);
+    Array out = Array::promised(std::move(shape), strides, dtype);
+    entry.output = out;
+    Tape::current().record(std::move(entry));
+    return out;
+}
+
 void assign(const Array& dst, const Array& src, const char* function) {
     Array source = broadcast_to(src, dst.shape, function);
     Argument args[2] = {{&dst, nullptr}, {&source, nullptr}};

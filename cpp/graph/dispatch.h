@@ -5,6 +5,7 @@
 #include "core/array.h"
 #include "core/scalar.h"
 #include "graph/ops.h"
+#include "graph/tape.h"
 
 namespace asc {
 
@@ -29,6 +30,11 @@ void apply_inplace(Op op, const Array& target, const Argument& other, bool stric
 
 // A new array of x's elements converted to a dtype; recorded where that pays.
 Array convert(const Array& x, DType to);
+
+// The result of a library operation on one or two arrays, row-major: computed now, or recorded
+// where `work` (in additions) pays and the operation cannot fail on values.
+Array library_result(std::span<const Array> inputs, Dims shape, DType dtype, int64_t work,
+                     LibraryFn compute);
 
 // For C++ callers.
 Array apply(Op op, const Array& x);

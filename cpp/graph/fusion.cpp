@@ -15,6 +15,10 @@ namespace {
 
 std::atomic<int64_t> dead_count{0}, group_count{0}, program_count{0};
 
+// Made ahead: there may be no memory for it later.
+const std::shared_ptr<const Error>& out_of_memory = *new std::shared_ptr(
+    std::make_shared<const Error>(ErrorKind::Memory, "not enough memory for recorded operations"));
+
 // Programs by what they compute. Never emptied: a process computes few different things.
 const Program& cached(Program&& program) {
     static std::mutex& mutex = *new std::mutex;
@@ -40,7 +44,7 @@ class Group {
 
     // The entry can run in this group: it fits, and every tile sees what program order says.
     bool accepts(const Entry& e) const {
-        if (!(e.output.shape == shape_)) return false;
+        if (library_ || e.library || !(e.output.shape == shape_)) return false;
         if (program_.code.size() + 5 > kMaxInstructions ||
             program_.constants.size() + 3 > kMaxConstants ||
             inputs_.size() + writes_.size() + 4 > kMaxOperands) {
@@ -53,6 +57,12 @@ class Group {
     }
 
     void add(const Entry& e) {
+        if (e.library) {
+            library_ = &e;
+            inputs_.assign(e.inputs, e.inputs + e.arity);
+            writes_.push_back({e.output, {}});
+            return;
+        }
         Value sources[3];
         DType registers[3];
         for (int k = 0; k < e.arity; ++k) {
@@ -85,6 +95,11 @@ class Group {
     // Runs what is needed of the group; `needed` tells whether a storage's bytes are.
     template <class F>
     void run(F&& needed) {
+        if (library_) {
+            group_count.fetch_add(1, std::memory_order_relaxed);
+            Array result = library_->library(library_->inputs);
+            return library_->output.storage->materialize(result.storage->present_block());
+        }
         Program program;
         std::vector<Array> outputs;
         for (const Write& write : writes_) {
@@ -97,7 +112,8 @@ class Group {
         std::vector<Constant> constants;
         prune(program, inputs, constants);
         for (const Array& out : outputs) {
-            if (out.storage->promised()) out.storage->materialize();
+            // A copy may have been taken in another thread since this write was recorded.
+            out.storage->promised() ? out.storage->materialize() : out.storage->own_block();
         }
         group_count.fetch_add(1, std::memory_order_relaxed);
         if (program.code.empty() && outputs.size() == 1 && inputs.size() == 1) {
@@ -109,6 +125,20 @@ class Group {
     // Marks every output as failed.
     void fail(const std::shared_ptr<const Error>& failure) {
         for (const Write& write : writes_) write.view.storage->fail(failure);
+    }
+    // Results that overwrite all of a failed storage are good again.
+    void succeed() {
+        for (const Write& write : writes_) {
+            Storage& storage = *write.view.storage;
+            bool whole = (write.view.size() * bits(write.view.dtype) + 7) / 8 == storage.nbytes();
+            if (storage.failure() && whole) storage.fail(nullptr);
+        }
+    }
+    // Calls f for the storage of every operand.
+    template <class F>
+    void for_each_storage(F&& f) {
+        for (const Array& x : inputs_) f(*x.storage);
+        for (const Write& write : writes_) f(*write.view.storage);
     }
     // The failure of some input, if any.
     std::shared_ptr<const Error> inherited() const {
@@ -246,6 +276,7 @@ class Group {
         for (Program::Output& out : program.outputs) renumber(out.value);
     }
 
+    const Entry* library_ = nullptr;  // then the group is this entry alone
     Dims shape_;
     Program program_;
     std::vector<Array> inputs_;
@@ -259,6 +290,7 @@ struct Use {
     int read_group = -1;          // the last group that reads it
     int references = 0;           // of entries; the rest are other people's
     bool read_elsewhere = false;  // some group other than the writing one reads it
+    bool held = false;            // by someone beside the entries
     bool visible = false;         // someone beside the entries can see its bytes
 };
 
@@ -271,8 +303,10 @@ class Scheduler {
             }
             ++uses_[e.output.storage.get()].references;
         }
-        for (auto& [storage, use] : uses_)
-            use.visible = !storage->promised() || storage->use_count() > use.references;
+        for (auto& [storage, use] : uses_) {
+            use.held = storage->use_count() > use.references;
+            use.visible = use.held || !storage->promised();
+        }
         mark_live();
     }
 
@@ -280,7 +314,10 @@ class Scheduler {
         for (size_t i = 0; i < entries_.size(); ++i) {
             if (live_[i]) place(entries_[i]);
         }
-        for (Group& group : groups_) run_group(group);
+        for (size_t g = 0; g < groups_.size(); ++g) {
+            run_group(groups_[g]);
+            let_go(groups_[g], static_cast<int>(g));
+        }
     }
 
   private:
@@ -340,15 +377,23 @@ class Scheduler {
             try {
                 group.run(
                     [&](Storage& s) { return uses_[&s].visible || uses_[&s].read_elsewhere; });
-                return;
+                return group.succeed();
             } catch (const Error& e) {
                 failure = std::make_shared<const Error>(e);
             } catch (const std::bad_alloc&) {
-                failure = std::make_shared<const Error>(
-                    ErrorKind::Memory, "not enough memory for a recorded operation");
+                failure = out_of_memory;
             }
         }
         group.fail(failure);
+    }
+
+    // Frees what nobody will look at any more, so that a long run needs no more memory than the
+    // same operations at the call.
+    void let_go(Group& group, int number) {
+        group.for_each_storage([&](Storage& storage) {
+            const Use& use = uses_[&storage];
+            if (!use.held && std::max(use.read_group, use.write_group) == number) storage.discard();
+        });
     }
 
     std::span<Entry> entries_;
@@ -359,7 +404,13 @@ class Scheduler {
 
 }  // namespace
 
-void run_entries(std::span<Entry> entries) { Scheduler(entries).run(); }
+void run_entries(std::span<Entry> entries) {
+    try {
+        Scheduler(entries).run();
+    } catch (const std::bad_alloc&) {
+        for (Entry& e : entries) e.output.storage->fail(out_of_memory);
+    }
+}
 
 FusionCounters fusion_counters() {
     return {dead_count.load(), group_count.load(), program_count.load()};

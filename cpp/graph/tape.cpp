@@ -1,10 +1,14 @@
 #include "graph/tape.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <thread>
 #include <utility>
 
 #include "graph/fusion.h"
@@ -45,19 +49,61 @@ void finish_all_tapes() {
     for (Tape* tape : tapes) tape->finish();
 }
 
+WaitHooks wait_hooks = {[]() -> void* { return nullptr; }, [](void*) {}};
+
+struct Waiting {
+    void* state = wait_hooks.before();
+    ~Waiting() {
+        try {
+            wait_hooks.after(state);
+        } catch (...) {
+            // The interpreter ends and unwinds this thread, which no frame here could take.
+            for (;;) pause();
+        }
+    }
+};
+
+// How long a thread waits before it looks again at what another one does.
+constexpr std::chrono::microseconds kPatience{20};
+
+}  // namespace
+
+// Around fork: everything has run, and no thread of the parent, which the child does not have,
+// holds a lock.
+struct ForkGuard {
+    static void lock() {
+        finish_all_tapes();
+        Waiting waiting;
+        while (!try_lock()) std::this_thread::sleep_for(kPatience);
+    }
+    static void unlock() {
+        for (Tape* tape : registry().tapes) tape->running_.unlock();
+        registry().mutex.unlock();
+    }
+
+  private:
+    // All locks or none: a thread that runs one tape may need another.
+    static bool try_lock() {
+        std::unique_lock lock(registry().mutex);
+        const std::vector<Tape*>& tapes = registry().tapes;
+        for (size_t i = 0; i < tapes.size(); ++i) {
+            if (tapes[i]->running_.try_lock()) continue;
+            while (i-- > 0) tapes[i]->running_.unlock();
+            return false;
+        }
+        lock.release();
+        return true;
+    }
+};
+
+namespace {
+
 // A thread's own tape, made when it first records.
 struct TapeOwner {
     Tape* tape = Tape::lend();
     ~TapeOwner() { Tape::give_back(tape); }
 };
 thread_local Tape* stream_tape = nullptr;
-
-WaitHooks wait_hooks = {[]() -> void* { return nullptr; }, [](void*) {}};
-
-struct Waiting {
-    void* state = wait_hooks.before();
-    ~Waiting() { wait_hooks.after(state); }
-};
 
 std::atomic<int64_t> recorded{0};
 thread_local const Tape* running_here = nullptr;
@@ -102,8 +148,7 @@ void Tape::give_back(Tape* tape) {
 
 void Tape::install() {
     Pending::finish_all_ = finish_all_tapes;
-    // A child inherits results only: its parent's threads and locks are gone.
-    pthread_atfork(finish_all_tapes, nullptr, nullptr);
+    pthread_atfork(ForkGuard::lock, ForkGuard::unlock, ForkGuard::unlock);
 }
 
 bool Tape::idle() const {
@@ -114,7 +159,7 @@ bool Tape::idle() const {
 }
 
 void Event::wait() {
-    if (!done()) tape_->finish();
+    if (!done()) tape_->finish_until(*this);
 }
 
 std::shared_ptr<Event> Tape::mark() {
@@ -149,29 +194,52 @@ void Tape::run(std::span<Entry> entries) {
     run_entries(entries.subspan(first));
 }
 
-void Tape::record(Entry entry) {
-    bool shared = entry.output.storage->shared();
-    int64_t held = 0;
+Pending* Tape::blocking(const Entry& entry) const {
     for (int k = 0; k < entry.arity; ++k) {
         if (entry.constant[k]) continue;
-        Storage& storage = *entry.inputs[k].storage;
-        shared |= storage.shared();
-        if (storage.writer() != this) storage.settle();
-        if (!storage.writer() && storage.readers() == 0) held += storage.nbytes();
+        const Storage& storage = *entry.inputs[k].storage;
+        Pending* writer = storage.writer();
+        if (writer == this) continue;
+        if (writer) return writer;
+        storage.settle();
     }
+    Pending* writer = entry.output.storage->writer();
+    return writer == this ? nullptr : writer;
+}
+
+bool Tape::read_elsewhere(const Storage& storage) const {
+    int32_t readers = storage.readers();
+    if (readers == 0) return false;
+    std::lock_guard lock(mutex_);
+    for (const Entry& e : entries_) {
+        for (int k = 0; k < e.arity; ++k)
+            readers -= !e.constant[k] && e.inputs[k].storage.get() == &storage;
+    }
+    return readers > 0;
+}
+
+void Tape::record(Entry entry) {
     Storage& target = *entry.output.storage;
-    if (!target.promised() && !target.writer() && target.readers() == 0) held += target.nbytes();
-    if (Pending* writer = target.writer(); writer && writer != this) writer->finish();
-    // Readers may be ours; only a look at every tape could tell, and finishing is always right.
-    if (target.readers() > 0 && !target.promised()) {
-        std::vector<Tape*> tapes;
-        {
-            std::lock_guard lock(registry().mutex);
-            tapes = registry().tapes;
+    // Each wait lets other threads record, so everything is looked at again behind it. Inside a run
+    // storages are used as they are.
+    bool waits = !running_here && !workers::in_task();
+    while (waits) {
+        if (Pending* other = blocking(entry)) {
+            other->finish();
+        } else if (read_elsewhere(target)) {
+            finish_all_tapes();
+        } else {
+            break;
         }
-        for (Tape* tape : tapes) {
-            if (tape != this) tape->finish();
-        }
+    }
+    bool shared = target.shared();
+    int64_t held =
+        !target.promised() && !target.writer() && target.readers() == 0 ? target.nbytes() : 0;
+    for (int k = 0; k < entry.arity; ++k) {
+        if (entry.constant[k]) continue;
+        const Storage& storage = *entry.inputs[k].storage;
+        shared |= storage.shared();
+        if (!storage.writer() && storage.readers() == 0) held += storage.nbytes();
     }
     bool full = false;
     {
@@ -189,18 +257,21 @@ void Tape::record(Entry entry) {
     if (full || shared) finish();
 }
 
-void Tape::finish() {
-    // Inside a run of its own, a tape's storages are used as they are.
-    if (running_here == this || workers::in_task()) return;
-    std::vector<Entry> entries;  // destroyed after the locks are released
-    Waiting waiting;
-    std::lock_guard run_lock(running_);
+std::vector<Entry> Tape::run_first(size_t count) {
+    std::vector<Entry> entries;
     {
         std::lock_guard lock(mutex_);
-        entries.swap(entries_);
-        held_bytes_ = 0;
+        if (count >= entries_.size()) {
+            entries.swap(entries_);
+            held_bytes_ = 0;
+        } else {
+            auto last = entries_.begin() + static_cast<std::ptrdiff_t>(count);
+            entries.assign(std::make_move_iterator(entries_.begin()),
+                           std::make_move_iterator(last));
+            entries_.erase(entries_.begin(), last);
+        }
     }
-    if (entries.empty()) return;
+    if (entries.empty()) return entries;
     const Tape* outer = std::exchange(running_here, this);
     run(entries);
     running_here = outer;
@@ -215,6 +286,35 @@ void Tape::finish() {
         bool again = false;
         for (const Entry& later : entries_) again |= later.output.storage == entry.output.storage;
         if (!again && entry.output.storage) entry.output.storage->set_writer(nullptr);
+    }
+    return entries;
+}
+
+void Tape::finish() {
+    // Inside a run of its own, a tape's storages are used as they are.
+    if (running_here == this || workers::in_task()) return;
+    std::vector<Entry> entries;  // destroyed after the locks are released
+    Waiting waiting;
+    std::lock_guard run_lock(running_);
+    entries = run_first(SIZE_MAX);
+}
+
+void Tape::finish_until(const Event& event) {
+    std::vector<Entry> entries;  // destroyed after the locks are released
+    Waiting waiting;
+    // Two tapes may wait for events of each other, so neither waits for the other's lock.
+    while (!event.done()) {
+        std::unique_lock run_lock(running_, std::try_to_lock);
+        if (!run_lock) {
+            std::this_thread::sleep_for(kPatience);
+            continue;
+        }
+        size_t count = 0;
+        {
+            std::lock_guard lock(mutex_);
+            while (count < entries_.size() && entries_[count].reaches.get() != &event) ++count;
+        }
+        entries = run_first(count + 1);
     }
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -47,12 +48,17 @@ class Event {
     std::atomic<bool> done_{false};
 };
 
+// Computes a new array of the layout that was promised for it; runs without the interpreter's lock.
+using LibraryFn = std::function<Array(const Array* inputs)>;
+
 // An elementwise operation, or a copy with conversion; its output is a view of a storage, new
-// or old. Or a marker of an event, which has no output.
+// or old. Or an operation of the library, such as a matrix product, with a promise as output. Or
+// a marker of an event, which has no output.
 struct Entry {
+    LibraryFn library;
     std::shared_ptr<Event> reaches;  // a marker: this event is done here
     std::shared_ptr<Event> awaits;   // a marker: what follows runs after this event
-    bool copies = false;  // output = input 0, broadcast and converted
+    bool copies = false;             // output = input 0, broadcast and converted
     Op op = Op::Positive;
     DType compute = DType::Float64;  // of the kernel
     uint8_t arity = 1;
@@ -80,6 +86,8 @@ class Tape : public Pending {
     // What is recorded from now on runs after the event.
     void await(std::shared_ptr<Event> event);
     void finish() override;
+    // Runs what was recorded up to an event of this tape, or waits while another thread does.
+    void finish_until(const Event& event);
     // Nothing is recorded or running.
     bool idle() const;
 
@@ -89,6 +97,14 @@ class Tape : public Pending {
     static Counters counters();
 
   private:
+    friend struct ForkGuard;
+    // The tape that must run before the entry can be recorded, or null; throws the error of work
+    // that failed.
+    Pending* blocking(const Entry& entry) const;
+    // Entries not of this list read the storage.
+    bool read_elsewhere(const Storage& storage) const;
+    // Takes and runs the first `count` entries; `running_` is held.
+    std::vector<Entry> run_first(size_t count);
     void run(std::span<Entry> entries);
     mutable std::mutex running_;
     mutable std::mutex mutex_;

@@ -111,10 +111,10 @@ std::vector<Array> to_arrays(PyObject* o, const char* function, const char* para
 // Strictness in force here and now; looks up a context variable, so only ask when it matters.
 bool strict();
 
-// Lets other Python threads run during `work` elements' worth of time, if that pays.
+// Where this thread holds the interpreter's lock: lets other Python threads run during `work` elements' worth of time, if that pays.
 class Unlocked {
   public:
-    explicit Unlocked(int64_t work) : state_(work > kWorth ? PyEval_SaveThread() : nullptr) {}
+    explicit Unlocked(int64_t work) : state_(work > kWorth && PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
     ~Unlocked() {
         if (state_) PyEval_RestoreThread(state_);
     }

@@ -201,7 +201,7 @@ PyObject* arange(PyObject* const* args) {
     DType dtype = wanted.value_or(
         integers ? (start.above_int64 || stop.above_int64 ? DType::UInt64 : kDefaultInt)
                  : kDefaultFloat);
-    if (is_bool(dtype) || is_complex(dtype)) require("arange", Category::Real, dtype);
+    if (is_bool(dtype) || (is_complex(dtype) && strict())) require("arange", Category::Real, dtype);
     if (integers && !is_float(dtype)) return wrap(arange_integers(start, stop, step, dtype));
     if (integers && !start.too_big && !stop.too_big && !step.too_big) {
         return wrap(arange_integers(start, stop, step, dtype));
@@ -258,7 +258,9 @@ PyObject* linspace(PyObject* const* args) {
     if (n < 0)
         raise(ErrorKind::Value, "linspace: num must not be negative, got %lld",
               static_cast<long long>(n));
-    require("linspace", Category::Floating, dtype);
+    bool integers = is_integer(dtype);
+    if (integers || is_bool(dtype))
+        require("linspace", strict() ? Category::Floating : Category::Numeric, dtype);
     if (complex_ends && !is_complex(dtype)) {
         raise(ErrorKind::Type, "linspace: complex ends need a complex dtype, got %s", name(dtype));
     }
@@ -270,6 +272,8 @@ PyObject* linspace(PyObject* const* args) {
     if (is_complex(dtype)) {
         generate<Complex<double>>(out, DType::Complex128,
                                   [=](int64_t i) { return Complex<double>{real(i), imag(i)}; });
+    } else if (integers) {
+        generate<double>(out, DType::Float64, [=](int64_t i) { return std::floor(real(i)); });
     } else {
         generate<double>(out, DType::Float64, real);
     }

@@ -27,7 +27,7 @@ DType product_dtype(const char* function, DType a, DType b) {
 // x with elements of `d`; bool as integers, so that sums cannot wrap.
 Array operand(const Array& x, DType d) {
     const DType computed = is_bool(d) ? DType::Int64 : d;
-    return x.dtype == computed ? x : cast(x, computed);
+    return x.dtype == computed ? x : convert(x, computed);
 }
 
 Dims leading(const Dims& shape, int dropped) { return Dims(shape.data(), shape.size() - dropped); }
@@ -104,16 +104,9 @@ cpu::GemmOperand matrix_of(const Array& x) {
     return m;
 }
 
-// The product of stacks of matrices; a and b have one dtype and at least two axes.
-Array stack_product(const Array& a, const Array& b, const char* function) {
+// out = the product of stacks of matrices.
+void multiply_into(const Array& out, const Array& a, const Array& b, const Dims& batch) {
     const int64_t m = a.shape[a.ndim() - 2], k = a.shape.back(), n = b.shape.back();
-    const Dims batch = common_batch(function, a, b, 2);
-    Dims shape = batch;
-    shape.push_back(m);
-    shape.push_back(n);
-    checked_size(shape, a.dtype, function);
-    Array out = Array::empty(shape, a.dtype);
-    if (out.size() == 0) return out;
     cpu::Product p{a.dtype, m, n, k, matrix_of(a), matrix_of(b), out.data()};
     Offsets a_offsets, b_offsets;
     if (const std::optional<Array> tall = merged_rows(a, b); tall && k > 0) {
@@ -128,11 +121,28 @@ Array stack_product(const Array& a, const Array& b, const char* function) {
     }
     const Unlocked unlocked(work_of(out.size(), k, 1));
     cpu::multiply(p, workers::parallel());
-    return out;
+}
+
+// The product of stacks of matrices; a and b have one dtype and at least two axes.
+Array stack_product(const Array& a, const Array& b, const char* function) {
+    const int64_t k = a.shape.back();
+    const Dims batch = common_batch(function, a, b, 2);
+    Dims shape = batch;
+    shape.push_back(a.shape[a.ndim() - 2]);
+    shape.push_back(b.shape.back());
+    const int64_t size = checked_size(shape, a.dtype, function);
+    if (size == 0) return Array::empty(shape, a.dtype);
+    const Array inputs[2] = {a, b};
+    return library_result(inputs, shape, a.dtype, size * std::max<int64_t>(k, 1),
+                          [batch, shape](const Array* in) {
+                              Array out = Array::empty(shape, in[0].dtype);
+                              multiply_into(out, in[0], in[1], batch);
+                              return out;
+                          });
 }
 
 PyObject* matmul_function(PyObject* const* args) {
-    return wrap(matmul(to_array(args[0], "matmul", "x1"), to_array(args[1], "matmul", "x2")));
+    return wrap(matmul(to_view(args[0], "matmul", "x1"), to_view(args[1], "matmul", "x2")));
 }
 
 // axis counted from the end: -1, -2, ...; the two arrays may have different ranks.

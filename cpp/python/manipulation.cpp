@@ -332,10 +332,12 @@ PyObject* result_type(PyObject*, PyObject* const* args, Py_ssize_t count) {
             DType d = dtype_of(args[i], "result_type");
             dtype = dtype ? promote_or_raise("result_type", *dtype, d, mode) : d;
         }
-        if (!dtype) {
+        if (!dtype && (mode || scalars.empty())) {
             raise(ErrorKind::Value,
-                  "result_type: at least one array or dtype is needed beside Python scalars");
+                  "result_type: at least one array or dtype is needed beside Python scalars%s",
+                  scalars.empty() ? "" : "; relaxed mode gives them their default dtypes");
         }
+        if (!dtype) dtype = default_dtype(scalars.front());
         for (const Scalar& s : scalars) {
             Array sample;
             sample.dtype = *dtype;

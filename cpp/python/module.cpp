@@ -117,7 +117,7 @@ PyObject* to_python_index(PyObject* self) {
 int to_python_bool(PyObject* self) {
     PyObject* value = guarded([&] {
         const Array& x = array_of(self);
-        if (x.ndim() != 0) {
+        if (x.ndim() != 0 && (x.size() != 1 || strict())) {
             raise(ErrorKind::Type,
                   "bool: the truth of an array of shape %s is not defined; use any or all",
                   to_string(x.shape).c_str());

@@ -47,10 +47,13 @@ PyObject* reduced(const char* function, const Array& x, PyObject* axis, PyObject
                   const ReduceSpec& spec) {
     const Dims axes = axis == Py_None ? all_axes(x.ndim()) : *to_axes(axis, x.ndim(), function);
     const bool keep = keepdims != Py_False && to_bool(keepdims, function, "keepdims");
-    Array result = [&] {
-        Unlocked unlocked(x.size());
-        return cpu::reduce(spec, x, axes);
-    }();
+    Dims kept;
+    for (int i = 0; i < x.ndim(); ++i)
+        if (std::find(axes.begin(), axes.end(), i) == axes.end()) kept.push_back(x.shape[i]);
+    Array result = library_result({&x, 1}, kept, spec.result, x.size(), [spec, axes](const Array* in) {
+        Unlocked unlocked(in->size());
+        return cpu::reduce(spec, *in, axes);
+    });
     if (keep) {
         Dims shape = x.shape;
         for (int64_t i : axes) shape[static_cast<int>(i)] = 1;
@@ -63,7 +66,7 @@ PyObject* reduced(const char* function, const Array& x, PyObject* axis, PyObject
 // ---- sum, prod
 
 PyObject* accumulated(PyObject* const* args, const char* function, Reduction op) {
-    const Array& x = to_array(args[0], function, "x");
+    const Array& x = to_view(args[0], function, "x");
     const DType dtype = sum_dtype(function, x.dtype, args[2]);
     return reduced(function, x, args[1], args[3], {op, dtype, dtype});
 }
@@ -83,7 +86,7 @@ bool has_empty_sequence(const Array& x, const Dims& axes) {
 }
 
 PyObject* extremum(PyObject* const* args, const char* function, Reduction op) {
-    const Array& x = to_array(args[0], function, "x");
+    const Array& x = to_view(args[0], function, "x");
     require_or_relax(function, Category::Real, Category::Boolean, x.dtype);
     const Dims axes =
         args[1] == Py_None ? all_axes(x.ndim()) : *to_axes(args[1], x.ndim(), function);
@@ -102,14 +105,14 @@ PyObject* min(PyObject* const* args) { return extremum(args, "min", Reduction::M
 // ---- mean, var, std
 
 PyObject* mean(PyObject* const* args) {
-    const Array& x = to_array(args[0], "mean", "x");
+    const Array& x = to_view(args[0], "mean", "x");
     require_or_relax("mean", Category::Floating, Category::Any, x.dtype);
     const DType dtype = is_float(x.dtype) ? x.dtype : kDefaultFloat;
     return reduced("mean", x, args[1], args[2], {Reduction::Mean, dtype, dtype});
 }
 
 PyObject* spread(PyObject* const* args, const char* function, Reduction op) {
-    const Array& x = to_array(args[0], function, "x");
+    const Array& x = to_view(args[0], function, "x");
     if (is_complex(x.dtype)) require(function, Category::RealFloating, x.dtype);
     require_or_relax(function, Category::RealFloating, Category::Any, x.dtype);
     const DType dtype = is_float(x.dtype) ? x.dtype : kDefaultFloat;
@@ -122,7 +125,7 @@ PyObject* std(PyObject* const* args) { return spread(args, "std", Reduction::Std
 // ---- any, all, count_nonzero
 
 PyObject* truth(PyObject* const* args, const char* function, Reduction op, DType result) {
-    const Array& x = to_array(args[0], function, "x");
+    const Array& x = to_view(args[0], function, "x");
     return reduced(function, x, args[1], args[2], {op, DType::Bool, result});
 }
 PyObject* any(PyObject* const* args) { return truth(args, "any", Reduction::Any, DType::Bool); }

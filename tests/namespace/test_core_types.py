@@ -14,18 +14,34 @@ def stub():
     return ast.parse(path.read_text()).body
 
 
+def public_names(kind):
+    return {
+        name
+        for name in dir(_core)
+        if not name.startswith("_")
+        and callable(value := getattr(_core, name))
+        and isinstance(value, type) == kind
+    }
+
+
 def test_functions():
     declared = {node.name for node in stub() if isinstance(node, ast.FunctionDef)}
-    public = {name for name in dir(_core) if not name.startswith("_")}
-    present = {name for name in public if callable(getattr(_core, name))}
-    assert declared == present - {"Array"}
+    assert declared == public_names(False)
 
 
-def test_array_members():
-    (array,) = [node for node in stub() if isinstance(node, ast.ClassDef)]
-    for node in array.body:
+def test_classes():
+    declared = {node.name for node in stub() if isinstance(node, ast.ClassDef)}
+    assert declared == public_names(True)
+
+
+@pytest.mark.parametrize("class_name", sorted(public_names(True)))
+def test_members(class_name):
+    (found,) = [
+        node for node in stub() if isinstance(node, ast.ClassDef) and node.name == class_name
+    ]
+    for node in found.body:
         name = node.name if isinstance(node, ast.FunctionDef) else node.target.id
-        assert hasattr(_core.Array, name), name
+        assert hasattr(getattr(_core, class_name), name), name
 
 
 def test_array_has_only_what_the_standard_names():

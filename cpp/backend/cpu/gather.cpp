@@ -1,6 +1,5 @@
 #include "backend/cpu/gather.h"
 
-#include <bit>
 #include <cstring>
 
 #include "backend/cpu/isa.h"
@@ -166,18 +165,8 @@ std::vector<int64_t> true_positions(const Array& mask) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(bits.bits());
     std::vector<int64_t> positions(
         static_cast<size_t>(kernels().count_bits(bytes, bits.offset, n)));
-    int64_t* out = positions.data();
-    uint64_t words[8];
-    for (int64_t first = 0; first < n; first += 512) {
-        int64_t count = std::min<int64_t>(512, n - first);
-        std::memset(words, 0, sizeof(words));
-        kernels().copy_bits(reinterpret_cast<uint8_t*>(words), 0, bytes, bits.offset + first,
-                            count);
-        for (int w = 0; w < 8; ++w) {
-            for (uint64_t word = words[w]; word; word &= word - 1)
-                *out++ = first + 64 * w + std::countr_zero(word);
-        }
-    }
+    kernels().positions(positions.data(), static_cast<int64_t>(positions.size()), bytes,
+                        bits.offset, n, 0);
     return positions;
 }
 

@@ -157,6 +157,8 @@ struct Machine::Lane {
             if (v.from == Value::From::Result && !read_after(k, v.index))
                 output_of[v.index] = static_cast<int8_t>(k);
         }
+        // A result that waits for the end of its tile waits in a register.
+        direct &= p.code.empty() || output_of[0] >= 0;
         int64_t most = kRegisterBytes * 8 / widest;
         int live = std::max(1, p.register_count + scratch);
         tile = direct ? kDirectTile

@@ -7,9 +7,11 @@
 #include <cstring>
 #include <optional>
 
+#include "backend/cpu/elementwise.h"
 #include "backend/cpu/isa.h"
 #include "backend/cpu/scratch.h"
 #include "backend/cpu/strided.h"
+#include "core/view.h"
 #include "runtime/workers.h"
 
 namespace asc::cpu {
@@ -556,7 +558,7 @@ void fill_empty(const Array& out, const ReduceSpec& spec) {
     Array scalar = Array::empty({}, spec.result);
     kernels().convert[index(DType::Complex128)][index(spec.result)](scalar.storage->data(), value,
                                                                     1);
-    assign(out, scalar, "reduce");
+    transfer(out, broadcast_to(scalar, out.shape, "reduce"));
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 #include <cstring>
 #include <vector>
 
+#include "backend/cpu/elementwise.h"
 #include "backend/cpu/isa.h"
 #include "backend/cpu/reduce.h"
 #include "backend/cpu/scratch.h"
 #include "backend/cpu/strided.h"
+#include "core/view.h"
 #include "runtime/workers.h"
 
 namespace asc::cpu {
@@ -189,7 +191,7 @@ void write_initial(const Array& out, int axis, bool product) {
     const int64_t one = product;
     Array scalar = Array::empty({}, DType::Int64);
     std::memcpy(scalar.data(), &one, sizeof(one));
-    assign(first, scalar, "scan");
+    transfer(first, broadcast_to(scalar, first.shape, "scan"));
 }
 
 }  // namespace

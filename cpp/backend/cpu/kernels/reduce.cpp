@@ -80,6 +80,8 @@ inline void reduce_block(double* out, int64_t plane, const S* src, int64_t n, do
 #pragma GCC unroll 32
     for (int v = 0; v < kVectors; ++v)
         for (int p = 0; p < F::kPlanes; ++p) acc[v][p] = broadcast(F::kStart);
+    // Unrolled whole, GCC reads the memory out of order.
+#pragma GCC unroll 1
     for (int64_t k = 0; k < total - rest; k += kRow) {
 #pragma GCC unroll 32
         for (int v = 0; v < kVectors; ++v) F::step(acc[v], load_wide(src + k + v * kWidth), c);

@@ -513,13 +513,10 @@ struct Fill<Complex<T>> {
 
 }  // namespace
 
-void fill_search(KernelTable& t);
-
 void fill_sort(KernelTable& t) {
 #define X(name, type, py, kind, bits) Fill<type>::set(t, static_cast<int>(DType::name));
     ASC_FOR_EACH_DTYPE(X)
 #undef X
-    fill_search(t);
 }
 
 }  // namespace asc::cpu::ASC_ISA

@@ -9,9 +9,10 @@ void fill_compare(KernelTable& t);
 void fill_complex(KernelTable& t);
 void fill_convert(KernelTable& t);
 void fill_copy(KernelTable& t);
-void fill_intgemm(KernelTable& t);
+void fill_gemm(KernelTable& t);
 void fill_math(KernelTable& t);
 void fill_reduce(KernelTable& t);
+void fill_search(KernelTable& t);
 void fill_sort(KernelTable& t);
 
 namespace {
@@ -21,8 +22,8 @@ namespace {
 
 using FillFn = void (*)(KernelTable&);
 constexpr FillFn kFiles[] = {
-    fill_arithmetic, fill_bits,    fill_compare, fill_complex, fill_convert,
-    fill_copy,       fill_intgemm, fill_math,    fill_reduce,  fill_sort,
+    fill_arithmetic, fill_bits, fill_compare, fill_complex, fill_convert, fill_copy,
+    fill_gemm,       fill_math, fill_reduce,  fill_search,  fill_sort,
 };
 
 KernelTable table;

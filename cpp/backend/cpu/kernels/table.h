@@ -119,7 +119,7 @@ struct ScanKernels {
                     int64_t cols);
 };
 
-// intgemm.cpp
+// gemm.cpp
 // A matrix inside memory: element (i, j) is data[i * row_stride + j * col_stride].
 struct GemmOperand {
     const void* data;
@@ -197,7 +197,7 @@ struct KernelTable {
     ArgExtremeFn arg_extreme[2][kNumDTypes];  // least, largest; null for complex
     // out = base + the numbers of the `count` set bits among n.
     void (*positions)(int64_t* out, int64_t count, const uint8_t* src, int64_t src_bit, int64_t n, int64_t base);
-    GemmKernels gemm[kNumDTypes];  // intgemm.cpp; null functions for bool
+    GemmKernels gemm[kNumDTypes];  // gemm.cpp; null functions for bool
 };
 
 }  // namespace asc::cpu

@@ -599,7 +599,7 @@ void fill(KernelTable& t, DType d) {
 
 }  // namespace
 
-void fill_intgemm(KernelTable& t) {
+void fill_gemm(KernelTable& t) {
     // Modulo 2**bits signed and unsigned products are the same.
     fill<uint8_t, uint16_t>(t, DType::UInt8);
     fill<uint16_t, uint16_t>(t, DType::UInt16);

@@ -1,0 +1,448 @@
+"""Random programs that stress deferred execution, on our arrays and on NumPy's at once.
+
+Run as a script with a first seed and a number of programs: each program is compared with NumPy
+where it reads values, and prints one hash of all it read. The hashes must be the same in every
+mode of execution.
+"""
+
+import hashlib
+import sys
+import warnings
+
+import numpy as np
+
+import ascend_array_api as xp
+
+SHAPES = [
+    (4095,),
+    (4096,),
+    (4097,),
+    (5001,),
+    (20_000,),
+    (33_333,),
+    (70_000,),
+    (65, 64),
+    (70, 129),
+    (3, 5000),
+    (257, 129),
+    (2, 65, 63),
+]
+DTYPES = [
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "int32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+ARITHMETIC = ["add", "subtract", "multiply", "maximum", "minimum"]
+INEXACT = ["exp", "sin", "tanh", "log1p", "sqrt", "divide", "atan2", "hypot"]
+
+
+def raw(a):
+    """Return the bytes of an array, every NaN alike (its sign and payload mean nothing)."""
+    a = np.ascontiguousarray(a)
+    if a.dtype.kind in "fc":
+        parts = a.reshape(-1).view(a.real.dtype).copy()
+        parts[np.isnan(parts)] = np.nan
+        return parts.tobytes()
+    return a.tobytes()
+
+
+class Program:
+    """Pairs of arrays that started equal; every step does the same to both halves of a pair."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.shape = SHAPES[self.rng.integers(len(SHAPES))]
+        self.dtypes = list(self.rng.choice(DTYPES, 3, replace=False))
+        self.pairs = []
+        self.exports = []
+        self.hash = hashlib.blake2b(digest_size=8)
+        self.log = [f"seed {seed}"]
+
+    # ---- choices
+    def chance(self, p):
+        return self.rng.random() < p
+
+    def choose(self, options):
+        return options[int(self.rng.integers(len(options)))]
+
+    def pick(self, suits=lambda a: True):
+        """Return a random pair whose NumPy half suits, or None."""
+        found = [pair for pair in self.pairs if suits(pair[1])]
+        return self.choose(found) if found else None
+
+    def partner(self, a):
+        """Return a pair of a's dtype that broadcasts to a's shape, or None."""
+
+        def suits(b):
+            if b.dtype != a.dtype or b.ndim > a.ndim:
+                return False
+            tail = a.shape[a.ndim - b.ndim :]
+            return all(m in (1, n) for m, n in zip(b.shape, tail, strict=True))
+
+        return self.pick(suits)
+
+    # ---- bookkeeping
+    def note(self, what):
+        self.log.append(what)
+
+    def add(self, x, a, what):
+        self.note(f"{len(self.pairs)}: {what} -> {a.dtype} {a.shape}")
+        assert x.shape == a.shape and x.dtype == a.dtype, self.log
+        if len(self.pairs) >= 12:
+            del self.pairs[int(self.rng.integers(len(self.pairs)))]
+        self.pairs.append((x, a))
+
+    def check(self, x, a):
+        got = np.array(x, copy=True)
+        assert got.dtype == a.dtype and got.shape == a.shape, self.log
+        if not np.array_equal(got, a, equal_nan=a.dtype.kind in "fc"):
+            where = np.argwhere((got != a) & ~((got != got) & (a != a)))
+            first = tuple(where[0])
+            raise AssertionError(
+                f"{len(where)} elements differ, first at {first}: {got[first]!r} != {a[first]!r}; "
+                + "\n".join(self.log)
+            )
+        self.hash.update(raw(got))
+
+    # ---- steps
+    def create(self):
+        shape = self.shape
+        if len(shape) > 1 and self.chance(0.3):
+            shape = tuple(1 if self.chance(0.5) else n for n in shape)
+        elif self.chance(0.1):
+            shape = ()
+        dtype = np.dtype(self.choose(self.dtypes))
+        values = self.rng.integers(0, 7, shape)
+        a = np.asarray(values > 3 if dtype.kind == "b" else values).astype(dtype)
+        if dtype.kind in "ifc" and self.chance(0.5):
+            a = np.asarray(a - dtype.type(3))
+        self.add(xp.asarray(a), a.copy(), "asarray")
+
+    def view(self):
+        x, a = self.pick()
+        kind = self.choose(["tail", "head", "reverse", "step", "transpose", "broadcast", "part"])
+        if a.ndim == 0:
+            return
+        axis = int(self.rng.integers(a.ndim))
+        full = [slice(None)] * a.ndim
+        if kind == "transpose":
+            self.add(xp.permute_dims(x, tuple(range(a.ndim))[::-1]), a.T, "transpose")
+        elif kind == "broadcast":
+            try:
+                b = np.broadcast_to(a, self.shape)
+            except ValueError:
+                return
+            self.add(xp.broadcast_to(x, self.shape), b, "broadcast_to")
+        elif kind == "part" and a.dtype.kind == "c":
+            name = self.choose(["real", "imag"])
+            self.add(getattr(xp, name)(x), getattr(a, name), name)
+        else:
+            full[axis] = {
+                "tail": slice(1, None),
+                "head": slice(None, -1),
+                "reverse": slice(None, None, -1),
+            }.get(kind, slice(int(self.rng.integers(0, 3)), None, 2))
+            self.add(x[tuple(full)], a[tuple(full)], f"slice {full}")
+
+    def copy(self):
+        x, a = self.pick()
+        kind = self.choose(["asarray", "astype", "reshape"])
+        if kind == "asarray":
+            self.add(xp.asarray(x, copy=True), a.copy(order="C"), "asarray(copy=True)")
+        elif kind == "astype":
+            self.add(xp.astype(x, x.dtype), a.copy(order="C"), "astype to the same")
+        else:
+            self.add(xp.reshape(x, (-1,), copy=True), a.reshape(-1).copy(), "reshape(copy=True)")
+
+    def cast(self):
+        x, a = self.pick()
+        dtype = np.dtype(self.choose(self.dtypes))
+        if a.dtype.kind == "c" and dtype.kind not in "bc":
+            return
+        if a.dtype.kind == "f" and dtype.kind in "iu":
+            low, high = (0, 100) if dtype.kind == "u" else (-100, 100)
+            a = np.clip(np.nan_to_num(a, nan=0.0), low, high)
+            x = xp.where(xp.isnan(x), xp.zeros((), dtype=x.dtype), x)
+            x = xp.clip(x, low, high)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.add(xp.astype(x, dtype), a.astype(dtype, order="C"), "astype")
+
+    def arithmetic(self):
+        x, a = self.pick()
+        pair = self.partner(a)
+        if pair is None:
+            return
+        y, b = pair
+        if a.dtype == bool:
+            name = self.choose(["logical_and", "logical_or", "logical_xor", "equal"])
+        elif a.dtype.kind == "c":
+            name = self.choose(["add", "subtract", "equal", "not_equal"])
+        else:
+            name = self.choose([*ARITHMETIC, "less", "greater_equal", "not_equal"])
+        if self.chance(0.5) and name in ("add", "subtract", "multiply", "less", "not_equal"):
+            number = int(self.rng.integers(0, 4))
+            if a.dtype.kind in "fc":
+                number /= 2
+            self.add(
+                getattr(xp, name)(x, number),
+                np.asarray(getattr(np, name)(a, a.dtype.type(number))),
+                f"{name} {number}",
+            )
+        else:
+            self.add(getattr(xp, name)(x, y), np.asarray(getattr(np, name)(a, b)), name)
+
+    def choose_where(self):
+        pair = self.pick(lambda a: a.dtype.kind != "c")
+        if pair is None:
+            return
+        x, a = pair
+        partner = self.partner(a)
+        condition = self.pick(lambda c: c.dtype == bool and c.shape == a.shape)
+        if condition is None or self.chance(0.3):
+            if a.dtype == bool:
+                condition = (x, a)
+            else:
+                condition = (x > 1, np.asarray(a > 1))
+        m, c = condition
+        if partner is None or self.chance(0.3):
+            low, high = (0, 2)
+            if a.dtype == bool:
+                return
+            self.add(xp.clip(x, low, high), np.asarray(np.clip(a, low, high)), "clip")
+        else:
+            y, b = partner
+            self.add(xp.where(m, x, y), np.asarray(np.where(c, a, b)), "where")
+
+    def inexact(self):
+        """Functions whose last bit is ours alone: equal between modes, not compared with NumPy."""
+        pair = self.pick(lambda a: a.dtype.kind == "f")
+        if pair is None:
+            return
+        x, a = pair
+        y = xp.multiply(x, 0.5) + 1
+        names = [self.choose(INEXACT) for _ in range(int(self.rng.integers(1, 6)))]
+        for name in names:
+            f = getattr(xp, name)
+            y = f(y, x) if name in ("divide", "atan2", "hypot") else f(y)
+            if self.chance(0.3):
+                y = y - x
+        self.note(f"inexact {names}")
+        self.hash.update(raw(np.array(y, copy=True)))
+        # the sum of what only we can compute
+        self.hash.update(raw(np.array(xp.sum(y), copy=True)))
+
+    def writeable(self, dtype=None):
+        return self.pick(
+            lambda a: (
+                a.flags.writeable
+                and a.size > 0
+                and 0 not in [s for n, s in zip(a.shape, a.strides, strict=True) if n > 1]
+                and (dtype is None or a.dtype == dtype)
+            )
+        )
+
+    def in_place(self):
+        pair = self.writeable()
+        if pair is None:
+            return
+        x, a = pair
+        if a.dtype == bool:
+            name = self.choose(["__iand__", "__ior__", "__ixor__"])
+        else:
+            name = self.choose(["__iadd__", "__isub__", "__imul__"])
+            if a.dtype.kind == "c" and name == "__imul__":
+                return
+        partner = self.partner(a)
+        if partner is None or self.chance(0.4):
+            number = True if a.dtype == bool else 2
+            getattr(x, name)(number)
+            getattr(a, name)(a.dtype.type(number))
+            self.note(f"{name} scalar on {a.dtype} {a.shape} {a.strides}")
+        else:
+            y, b = partner
+            getattr(x, name)(y)
+            getattr(a, name)(b.copy())
+            self.note(f"{name} on {a.dtype} {a.shape} {a.strides} by {b.shape} {b.strides}")
+
+    def assign(self):
+        pair = self.writeable()
+        if pair is None:
+            return
+        x, a = pair
+        key = ...
+        if a.ndim and a.shape[0] > 4 and self.chance(0.6):
+            key = self.choose(
+                [slice(1, None), slice(None, -1), slice(None, None, 2), slice(None, None, -1)]
+            )
+        partner = self.partner(a[key])
+        if partner is None or self.chance(0.2):
+            x[key] = a.dtype.type(1).item()
+            a[key] = 1
+            self.note(f"[{key}] = 1 on {a.dtype} {a.shape} {a.strides}")
+        else:
+            y, b = partner
+            x[key] = y
+            a[key] = b.copy()
+            self.note(f"[{key}] = view {b.shape} {b.strides} on {a.dtype} {a.shape} {a.strides}")
+
+    def shift(self):
+        """Assign between overlapping views of one array."""
+        pair = self.writeable()
+        if pair is None or pair[1].ndim == 0 or pair[1].shape[0] < 4:
+            return
+        x, a = pair
+        n = a.shape[0]
+        k = int(self.rng.integers(1, 4))
+        kind = self.choose(["up", "down", "reverse", "add", "twice"])
+        self.note(f"shift {kind} by {k} on {a.dtype} {a.shape} {a.strides}")
+        if kind == "up":
+            x[k:] = x[:-k]
+            a[k:] = a[:-k].copy()
+        elif kind == "down":
+            x[:-k] = x[k:]
+            a[:-k] = a[k:].copy()
+        elif kind == "reverse":
+            x[...] = x[::-1]
+            a[...] = a[::-1].copy()
+        elif kind == "add" and a.dtype != bool:
+            x[k:] += x[:-k]
+            a[k:] += a[:-k].copy()
+        else:
+            x[: n // 2] = x[n - n // 2 :]
+            a[: n // 2] = a[n - n // 2 :].copy()
+            x[n - n // 2 :] = x[: n // 2]
+            a[n - n // 2 :] = a[: n // 2].copy()
+
+    def reduce(self):
+        x, a = self.pick()
+        axis = int(self.rng.integers(a.ndim)) if a.ndim and self.chance(0.6) else None
+        if a.dtype == bool:
+            name = self.choose(["any", "all", "count_nonzero"])
+            want = np.asarray(getattr(np, name)(a, axis=axis))
+            if name == "count_nonzero":
+                want = want.astype(np.int64)
+        elif a.dtype.kind in "iu":
+            name = self.choose(["sum", "max", "min"])
+            want = np.asarray(getattr(np, name)(a, axis=axis))
+            if name == "sum":
+                want = want.astype("int64" if a.dtype.kind == "i" else "uint64")
+        else:
+            name = "count_nonzero"
+            want = np.asarray(np.count_nonzero(a, axis=axis)).astype(np.int64)
+        self.add(getattr(xp, name)(x, axis=axis), want, f"{name} axis={axis}")
+
+    def element(self):
+        x, a = self.pick(lambda a: a.size > 0)
+        at = tuple(int(self.rng.integers(n)) for n in a.shape)
+        got, want = x[at], np.asarray(a[at])
+        self.check(got, want)
+
+    def chain(self):
+        """A long chain whose intermediate results nobody holds."""
+        pair = self.pick(lambda a: a.dtype.kind in "iuf")
+        if pair is None:
+            return
+        x, a = pair
+        length = int(self.rng.integers(3, 80))
+        one, y, b = a.dtype.type(1), x, a
+        for i in range(length):
+            if i % 3 == 0:
+                y, b = y + 1, b + one
+            elif i % 3 == 1:
+                y, b = xp.maximum(y, x), np.maximum(b, a)
+            else:
+                y, b = xp.minimum(y, 50), np.minimum(b, a.dtype.type(50))
+        self.add(y, np.asarray(b), f"chain of {length}")
+
+    def export(self):
+        pair = self.pick(lambda a: a.dtype != bool and a.size > 0)
+        if pair is None:
+            return
+        x, a = pair
+        n = np.asarray(x)
+        self.note(f"export of {a.dtype} {a.shape} {a.strides}")
+        self.exports.append((n, a))
+
+    def use_export(self):
+        if not self.exports:
+            return
+        at = int(self.rng.integers(len(self.exports)))
+        n, a = self.exports[at]
+        assert np.array_equal(n, a, equal_nan=a.dtype.kind in "fc"), ("export", self.log)
+        self.hash.update(raw(n))
+        if n.flags.writeable and a.flags.writeable:
+            n[...] = n[::-1].copy() if n.ndim else n + n
+            a[...] = a[::-1].copy() if a.ndim else a + a
+            self.note("write to an export")
+        if self.chance(0.5):
+            del self.exports[at]
+
+    def share(self):
+        """Memory that NumPy owns: two overlapping arrays of it, and NumPy's own view."""
+        dtype = np.dtype(self.choose(self.dtypes))
+        if dtype == bool or len(self.shape) != 1:
+            return
+        n = self.rng.integers(0, 7, self.shape).astype(dtype)
+        a = n.copy()
+        self.add(xp.asarray(n, copy=False), a, "asarray(copy=False)")
+        self.add(xp.asarray(n[1:], copy=False), a[1:], "asarray(copy=False) of a part")
+        self.exports.append((n, a))
+
+    def delete(self):
+        if len(self.pairs) > 1:
+            del self.pairs[int(self.rng.integers(len(self.pairs)))]
+            self.note("delete")
+
+    def read(self):
+        self.check(*self.pick())
+
+    STEPS = (
+        ["view"] * 4
+        + ["arithmetic"] * 6
+        + ["in_place"] * 5
+        + ["assign"] * 4
+        + ["shift"] * 2
+        + ["cast"] * 3
+        + ["copy"] * 4
+        + ["choose_where"] * 3
+        + ["create"] * 2
+        + ["delete"] * 2
+        + ["chain", "reduce", "element", "inexact", "export", "use_export", "use_export", "share"]
+        + ["read"]
+    )
+
+    def run(self):
+        for _ in range(3):
+            self.create()
+        for _ in range(int(self.rng.integers(5, 45))):
+            getattr(self, self.choose(self.STEPS))()
+        for n, a in self.exports:
+            assert np.array_equal(n, a, equal_nan=a.dtype.kind in "fc"), ("export", self.log)
+        for x, a in self.pairs:
+            self.check(x, a)
+        return self.hash.hexdigest()
+
+
+def main():
+    first, count = int(sys.argv[1]), int(sys.argv[2])
+    np.seterr(all="ignore")
+    for seed in range(first, first + count):
+        try:
+            print(seed, Program(seed).run())
+        except Exception:
+            print("program", seed, "failed", file=sys.stderr)
+            raise
+
+
+if __name__ == "__main__":
+    main()
