@@ -303,7 +303,10 @@ def __repr__(self: Array) -> str:  # noqa: N807
     """Return the values, the dtype and the device; of many values only the edges."""
     prefix = "Array("
     tail = f"dtype={self.dtype.name}, device={self.device})"
-    text, summarised = _show(self, ", ", prefix)
+    try:
+        text, summarised = _show(self, ", ", prefix)
+    except Exception as error:  # the operation that should have made the values failed
+        return f"{prefix}<{type(error).__name__}: {error}>, shape={self.shape}, {tail}"
     if summarised or (self.size == 0 and self.shape != (0,)):
         tail = f"shape={self.shape}, {tail}"
     head = f"{prefix}{text},"
@@ -314,7 +317,10 @@ def __repr__(self: Array) -> str:  # noqa: N807
 
 def __str__(self: Array) -> str:  # noqa: N807
     """Return the values as NumPy prints them; of many only the edges."""
-    return _show(self, " ", "")[0]
+    try:
+        return _show(self, " ", "")[0]
+    except Exception as error:  # the operation that should have made the values failed
+        return f"<{type(error).__name__}: {error}>"
 
 
 def __format__(self: Array, spec: str, /) -> str:  # noqa: N807

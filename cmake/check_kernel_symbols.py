@@ -12,7 +12,9 @@ def foreign_symbols(symbols: Iterable[str], isa: str) -> list[str]:
     """Return those of the mangled names that are not in namespace asc::cpu::<isa>."""
     # What may come before the nested name: vtables, type data, guards, statics of functions.
     own = re.compile(rf"_Z(TV|TI|TS|GV)?Z?NK?3asc3cpu{len(isa)}{isa}")
-    return [name for name in symbols if not own.match(name) and not name.startswith("__odr_asan")]
+    # Of the sanitizers and of exception handling: data that is the same on every CPU.
+    harmless = ("__odr_asan", "DW.ref.")
+    return [name for name in symbols if not own.match(name) and not name.startswith(harmless)]
 
 
 def defined_symbols(nm: str, path: str) -> list[str]:

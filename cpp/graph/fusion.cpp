@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -92,6 +93,11 @@ class Group {
         writes_.push_back({e.output, result});
     }
 
+    // Nobody will look at the storage any more: what is written to it stays in registers.
+    void forget(const Storage& storage) {
+        std::erase_if(writes_, [&](const Write& w) { return w.view.storage.get() == &storage; });
+    }
+
     // Runs what is needed of the group; `needed` tells whether a storage's bytes are.
     template <class F>
     void run(F&& needed) {
@@ -126,8 +132,8 @@ class Group {
     void fail(const std::shared_ptr<const Error>& failure) {
         for (const Write& write : writes_) write.view.storage->fail(failure);
     }
-    // Results that overwrite all of a failed storage are good again.
-    void succeed() {
+    // Storages that failed before and are overwritten as a whole start anew.
+    void renew() {
         for (const Write& write : writes_) {
             Storage& storage = *write.view.storage;
             bool whole = (write.view.size() * bits(write.view.dtype) + 7) / 8 == storage.nbytes();
@@ -186,6 +192,11 @@ class Group {
     }
 
     Value constant(const Constant& c, DType dtype) {
+        size_t size = is_bool(dtype) ? 8 : static_cast<size_t>(itemsize(dtype));
+        for (size_t k = 0; k < constants_.size(); ++k) {
+            if (program_.constants[k] == dtype && !std::memcmp(constants_[k].bytes, c.bytes, size))
+                return {Value::From::Constant, static_cast<uint8_t>(k)};
+        }
         constants_.push_back(c);
         program_.constants.push_back(dtype);
         return {Value::From::Constant, static_cast<uint8_t>(constants_.size() - 1)};
@@ -289,6 +300,7 @@ struct Use {
     int write_group = -1;         // the last group that writes it
     int read_group = -1;          // the last group that reads it
     int references = 0;           // of entries; the rest are other people's
+    int unread = 0;               // live entries that read it and are not in a group yet
     bool read_elsewhere = false;  // some group other than the writing one reads it
     bool held = false;            // by someone beside the entries
     bool visible = false;         // someone beside the entries can see its bytes
@@ -333,7 +345,9 @@ class Scheduler {
                 continue;
             }
             for (int k = 0; k < e.arity; ++k) {
-                if (!e.constant[k]) wanted[e.inputs[k].storage.get()] = true;
+                if (e.constant[k]) continue;
+                wanted[e.inputs[k].storage.get()] = true;
+                ++uses_[e.inputs[k].storage.get()].unread;
             }
         }
     }
@@ -369,15 +383,22 @@ class Scheduler {
         // A value that an earlier group left behind is completed by this one.
         if (out.write_group >= 0 && out.write_group != chosen) out.read_elsewhere = true;
         out.write_group = chosen;
+        for (int k = 0; k < e.arity; ++k) {
+            if (e.constant[k]) continue;
+            Use& use = uses_[e.inputs[k].storage.get()];
+            if (--use.unread == 0 && !use.visible && !use.read_elsewhere)
+                groups_[static_cast<size_t>(chosen)].forget(*e.inputs[k].storage);
+        }
     }
 
     void run_group(Group& group) {
         auto failure = group.inherited();
         if (!failure) {
+            group.renew();
             try {
                 group.run(
                     [&](Storage& s) { return uses_[&s].visible || uses_[&s].read_elsewhere; });
-                return group.succeed();
+                return;
             } catch (const Error& e) {
                 failure = std::make_shared<const Error>(e);
             } catch (const std::bad_alloc&) {

@@ -53,14 +53,7 @@ WaitHooks wait_hooks = {[]() -> void* { return nullptr; }, [](void*) {}};
 
 struct Waiting {
     void* state = wait_hooks.before();
-    ~Waiting() {
-        try {
-            wait_hooks.after(state);
-        } catch (...) {
-            // The interpreter ends and unwinds this thread, which no frame here could take.
-            for (;;) pause();
-        }
-    }
+    ~Waiting() { wait_hooks.after(state); }
 };
 
 // How long a thread waits before it looks again at what another one does.

@@ -1,5 +1,7 @@
 #include "python/bind.h"
 
+#include <unistd.h>
+
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -326,6 +328,14 @@ std::vector<Array> to_arrays(PyObject* o, const char* function, const char* para
         arrays.push_back(to_view(PySequence_Fast_GET_ITEM(o, i), function, parameter));
     }
     return arrays;
+}
+
+void take_interpreter(PyThreadState* state) noexcept {
+    try {
+        PyEval_RestoreThread(state);
+    } catch (...) {
+        for (;;) pause();
+    }
 }
 
 bool strict() {

@@ -256,7 +256,7 @@ Imported import_memory(PyObject* o, bool writable, bool& physical, const char* f
 struct Leaves {
     Dims shape;
     std::vector<PyObject*> values;  // borrowed; arrays of rank 0 or numbers
-    std::vector<Object> owned;      // keeps what iteration made
+    std::vector<Object> owned;      // tuples of all of them: lists may change meanwhile
 };
 
 bool is_sequence(PyObject* o) {
@@ -286,9 +286,8 @@ void collect(PyObject* o, int depth, Leaves& leaves, const char* function) {
         raise(ErrorKind::Value, "%s: the sequence is nested deeper than %d levels", function,
               kMaxRank);
     }
-    Object items =
-        PyList_Check(o) || PyTuple_Check(o) ? Object::borrow(o) : Object::steal(PySequence_List(o));
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
+    Object items = Object::steal(PySequence_Tuple(o));
+    Py_ssize_t n = PyTuple_GET_SIZE(items.get());
     if (leaves.values.empty() && depth == leaves.shape.size()) {
         leaves.shape.push_back(n);
     } else if (depth >= leaves.shape.size() || leaves.shape[depth] != n) {
@@ -297,11 +296,8 @@ void collect(PyObject* o, int depth, Leaves& leaves, const char* function) {
               function, n, depth,
               depth < leaves.shape.size() ? static_cast<long long>(leaves.shape[depth]) : 0LL);
     }
-    for (Py_ssize_t i = 0; i < n; ++i) {
-        if (i >= PySequence_Fast_GET_SIZE(items.get()))
-            raise(ErrorKind::Value, "%s: the sequence changed size", function);
-        collect(PySequence_Fast_GET_ITEM(items.get(), i), depth + 1, leaves, function);
-    }
+    for (Py_ssize_t i = 0; i < n; ++i)
+        collect(PyTuple_GET_ITEM(items.get(), i), depth + 1, leaves, function);
     leaves.owned.push_back(std::move(items));
 }
 
@@ -685,10 +681,9 @@ void check_dlpack_device(PyObject* o) {
 
 PyObject* dlpack_capsule(PyObject* const* args) {
     const Array& x = to_array(args[0], "__dlpack__", "self");
-    if (args[1] != Py_None && !(PyLong_Check(args[1]) && PyLong_AsLong(args[1]) == -1)) {
-        PyErr_Clear();
+    // -1 is DLPack's own word for "do not synchronise".
+    if (args[1] != Py_None && !(PyLong_Check(args[1]) && to_offset(args[1], "__dlpack__", "stream") == -1))
         raise(ErrorKind::Value, "__dlpack__: stream must be None for an array on the CPU");
-    }
     bool versioned = false;
     if (args[2] != Py_None) {
         Dims version = to_dims(args[2], "__dlpack__", "max_version");
@@ -870,7 +865,7 @@ Object request_capsule(PyObject* o, PyObject* copy_mode) {
     Object keywords =
         Object::steal(Py_BuildValue("{s:(ii),s:O}", "max_version", 1, 1, "copy", copy_mode));
     PyObject* capsule = PyObject_Call(method.get(), arguments.get(), keywords.get());
-    if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError) && copy_mode != Py_True) {
+    if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
         capsule = PyObject_CallNoArgs(method.get());
     }
@@ -919,6 +914,15 @@ Array as_array(PyObject* o, const char* function) {
     return convert_object(o, std::nullopt, Py_None, function);
 }
 
+// The elements lie as a request for a buffer wants them.
+static bool has_asked_order(const Array& x, int flags) {
+    auto asks = [&](int order) { return (flags & order) == order; };
+    bool rows = is_contiguous(x), columns = is_contiguous(permute(x, reversed_axes(x.ndim())));
+    if (!asks(PyBUF_STRIDES) || asks(PyBUF_C_CONTIGUOUS)) return rows;
+    if (asks(PyBUF_F_CONTIGUOUS)) return columns;
+    return !asks(PyBUF_ANY_CONTIGUOUS) || rows || columns;
+}
+
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     view->obj = nullptr;
     PyObject* done = guarded([&] {
@@ -930,11 +934,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
         }
         auto e = std::make_unique<Export>(x, itemsize(x.dtype));
         bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
-        if (!strided && !is_contiguous(x))
-            raise(ErrorKind::Buffer, "buffer: the array is not contiguous");
-        if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !is_contiguous(x)) {
-            raise(ErrorKind::Buffer, "buffer: the array is not contiguous");
-        }
+        if (!has_asked_order(x, flags))
+            raise(ErrorKind::Buffer, "buffer: the array is not contiguous in the order asked for");
         if ((flags & PyBUF_WRITABLE) && e->read_only())
             raise(ErrorKind::Buffer, "buffer: the array is read-only");
         view->buf = e->array.data();

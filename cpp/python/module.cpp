@@ -226,7 +226,7 @@ NB_MODULE(_core, m) {
     asc::set_wait_hooks({
         []() -> void* { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
         [](void* state) {
-            if (state) PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+            if (state) take_interpreter(static_cast<PyThreadState*>(state));
         },
     });
     // Arrays may outlive the module, in capsules and exported buffers.

@@ -332,7 +332,7 @@ class Program:
             if name == "count_nonzero":
                 want = want.astype(np.int64)
         elif a.dtype.kind in "iu":
-            name = self.choose(["sum", "max", "min"])
+            name = self.choose(["sum", "max", "min"] if a.size else ["sum"])
             want = np.asarray(getattr(np, name)(a, axis=axis))
             if name == "sum":
                 want = want.astype("int64" if a.dtype.kind == "i" else "uint64")

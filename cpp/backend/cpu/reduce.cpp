@@ -555,10 +555,16 @@ void fill_empty(const Array& out, const ReduceSpec& spec) {
         value[0] = NAN;
         value[1] = is_complex(spec.result) ? NAN : 0;
     }
-    Array scalar = Array::empty({}, spec.result);
-    kernels().convert[index(DType::Complex128)][index(spec.result)](scalar.storage->data(), value,
-                                                                    1);
-    transfer(out, broadcast_to(scalar, out.shape, "reduce"));
+    // Written here and now: `assign` may be recorded for later.
+    std::byte* dst = out.storage->data();
+    const KernelTable& k = kernels();
+    alignas(16) uint64_t one[2] = {};
+    k.convert[index(DType::Complex128)][index(spec.result)](one, value, 1);
+    if (is_bool(spec.result)) {
+        k.fill_bits(reinterpret_cast<uint8_t*>(dst), 0, out.size(), one[0] & 1);
+    } else {
+        k.fill[width_index(spec.result)](dst, one, out.size(), 1);
+    }
 }
 
 }  // namespace

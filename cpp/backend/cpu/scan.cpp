@@ -184,14 +184,19 @@ void scan_strips(Scan& s, const Parallel& par) {
     });
 }
 
-// The neutral element at the start of every line.
+// The neutral element at the start of every line. Written here and now: `assign` may be recorded
+// for later.
 void write_initial(const Array& out, int axis, bool product) {
-    Array first = out;
-    first.shape[axis] = 1;
     const int64_t one = product;
-    Array scalar = Array::empty({}, DType::Int64);
-    std::memcpy(scalar.data(), &one, sizeof(one));
-    transfer(first, broadcast_to(scalar, first.shape, "scan"));
+    alignas(16) std::byte value[kMaxAccBytes];
+    kernels().convert[index(DType::Int64)][index(out.dtype)](value, &one, 1);
+    AxisList starts;
+    for (int i = 0; i < out.ndim(); ++i)
+        if (i != axis) starts.add({out.shape[i], out.strides[i], 0});
+    const int64_t size = itemsize(out.dtype);
+    for (int64_t i = 0; i < starts.size; ++i)
+        std::memcpy(out.storage->data() + starts.offset(i) * size, value,
+                    static_cast<size_t>(size));
 }
 
 }  // namespace

@@ -110,19 +110,20 @@ template <class T>
 constexpr int64_t kTileCols = 128 / static_cast<int64_t>(sizeof(T));
 
 template <class T>
-void transpose_tile(T* dst, int64_t dst_stride, const T* tile, int64_t rows, int64_t cols) {
+void transpose_tile(T* dst, int64_t dst_stride, const T* tile, int64_t tile_stride, int64_t rows,
+                    int64_t cols) {
     int64_t c = 0;
     const int64_t whole_rows = sizeof(T) <= 8 ? rows / kSide<T> * kSide<T> : 0;
     if constexpr (sizeof(T) <= 8) {
         // Down the rows first, which fills the lines of the destination.
         for (; c + kSide<T> <= cols; c += kSide<T>)
             for (int64_t r = 0; r < whole_rows; r += kSide<T>)
-                transpose_square(dst + c * dst_stride + r, dst_stride, tile + r * kTileCols<T> + c,
-                                 kTileCols<T>);
+                transpose_square(dst + c * dst_stride + r, dst_stride, tile + r * tile_stride + c,
+                                 tile_stride);
     }
     for (int64_t k = 0; k < cols; ++k)
         for (int64_t r = k < c ? whole_rows : 0; r < rows; ++r)
-            dst[k * dst_stride + r] = tile[r * kTileCols<T> + k];
+            dst[k * dst_stride + r] = tile[r * tile_stride + k];
 }
 
 // dst[c * dst_stride + r] = src[r * src_stride + c]
@@ -137,14 +138,14 @@ void transpose(void* out, int64_t dst_stride, const void* in, int64_t src_stride
         for (int64_t c = 0; c < cols; c += kTileCols<T>) {
             const int64_t n = min_of(cols - c, kTileCols<T>);
             const T* from = src + r * src_stride + c;
-            for (int64_t i = 0; i < m; ++i) {
-                if (n == kTileCols<T>)
-                    memcpy(tile + i * kTileCols<T>, from + i * src_stride, 128);
-                else
-                    memcpy(tile + i * kTileCols<T>, from + i * src_stride,
-                           static_cast<size_t>(n) * sizeof(T));
+            T* to = dst + c * dst_stride + r;
+            if (n < kTileCols<T>) {  // narrow: packing costs more than it saves
+                transpose_tile(to, dst_stride, from, src_stride, m, n);
+                continue;
             }
-            transpose_tile(dst + c * dst_stride + r, dst_stride, tile, m, n);
+            for (int64_t i = 0; i < m; ++i)
+                memcpy(tile + i * kTileCols<T>, from + i * src_stride, kTileCols<T> * sizeof(T));
+            transpose_tile(to, dst_stride, tile, kTileCols<T>, m, n);
         }
     }
 }

@@ -1,0 +1,123 @@
+"""Fork and the end of the process, with work pending."""
+
+import pytest
+
+
+def test_fork_with_pending_work(child, defer):
+    child(
+        """
+        x = xp.asarray(np.arange(50_000.0))
+        y = x * 2 + 1
+        mask = y > 3
+        pid = os.fork()
+        if pid == 0:
+            good = float(y[10]) == 21.0 and bool(mask[2])
+            z = xp.exp(y * 0) + x
+            good = good and float(z[49_999]) == 50_000.0
+            os._exit(0 if good else 1)
+        assert os.waitpid(pid, 0)[1] == 0
+        assert float(y[11]) == 23.0
+        assert float((y + x)[3]) == 10.0
+        """,
+        DEFER=defer,
+    )
+
+
+def test_fork_while_other_threads_work(child, defer):
+    """The child has the forking thread alone, whatever locks the others held."""
+    child(
+        """
+        big = xp.asarray(np.random.default_rng(0).random(300_000))
+        box = [xp.asarray(np.ones(60_000))]
+        done = threading.Event()
+        def work():
+            while not done.is_set():
+                y = box[0]
+                for _ in range(4):
+                    y = xp.sin(y) + 1
+                box[0] = y
+                float(y[5])
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for t in threads: t.start()
+        bad = []
+        for i in range(60):
+            x = big * 0 + i
+            pid = os.fork()
+            if pid == 0:
+                import signal
+                signal.alarm(20)
+                good = float(x[7]) == i and 0 <= float(box[0][5]) <= 2
+                y = xp.asarray(np.ones(50_000)) * 3
+                good = good and float(xp.sum(y)) == 150_000.0
+                os._exit(0 if good else 1)
+            status = os.waitpid(pid, 0)[1]
+            if status:
+                bad.append(status)
+        done.set()
+        for t in threads: t.join()
+        assert not bad, bad
+        """,
+        DEFER=defer,
+    )
+
+
+def test_multiprocessing_by_fork(child):
+    child(
+        """
+        import multiprocessing
+        x = xp.asarray(np.arange(20_000.0)) + 1
+        def work(i):
+            return float((x * i)[1])
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            assert pool.map(work, range(8)) == [2.0 * i for i in range(8)]
+        """
+    )
+
+
+EXITS = {
+    "pending": "y = xp.exp(x) + 1",
+    "many": "ys = [x + i for i in range(400)]",
+    "cycle": "a = [x + 1]; a.append(a)",
+    "global in builtins": "import builtins; builtins.kept = x * 2",
+    "exported": "import builtins; builtins.kept = np.asarray(x * 2)",
+    "capsule": "import builtins; builtins.kept = (x * 2).__dlpack__()",
+    "borrowed": "import builtins; builtins.kept = xp.asarray(np.ones(9000), copy=False) + 1",
+    "exception": "y = x + 1; sys.stderr = open(os.devnull, 'w')\n"
+    "def f(): z = y * 2; raise SystemExit(0)\nf()",
+    "atexit": "import atexit; y = x + 1; atexit.register(lambda: print(float(y[3])))",
+    "in a thread": "t = threading.Thread(target=lambda: globals().update(y=x * 2)); t.start()",
+    "stream": "s = runtime.Stream()\nwith s: y = x + 1\ns.record()",
+}
+
+
+@pytest.mark.parametrize("name", EXITS)
+def test_exit_with_pending_work(child, defer, name):
+    child("x = xp.asarray(np.ones(200_000))\n" + EXITS[name], DEFER=defer)
+
+
+DAEMONS = {
+    "flush": "x = xp.sin(x) * 0.9 + 1; float(x[3])",
+    "record": "x = x * 0.9 + 1",
+    "reduce": "float(xp.sum(x + 1))",
+    "sort": "xp.sort(x)",
+    "matmul": "m @ m",
+    "export": "np.asarray(x + 1)[3]",
+    "borrow": "xp.asarray(np.ones(300_000), copy=False) + x",
+}
+
+
+@pytest.mark.parametrize("name", DAEMONS)
+def test_daemon_threads_at_exit(child, defer, name):
+    code = f"""
+        def work():
+            x = xp.asarray(np.ones(300_000))
+            m = xp.asarray(np.ones((300, 300)))
+            while True:
+                {DAEMONS[name]}
+        for _ in range(3):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.3)
+        x = xp.asarray(np.ones(1_000_000))
+        y = xp.exp(x)
+        """
+    child(code, DEFER=defer)
