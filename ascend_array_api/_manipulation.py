@@ -76,7 +76,7 @@ def _common_shape(
         known = extents - {None, 1}
         if len(known) > 1:
             listed = ", ".join(str(shape) for shape in shapes)
-            raise ValueError(f"{function}: shapes {listed} cannot be broadcast together")
+            raise ValueError(f"{function}: shapes {listed} could not be broadcast together")
         result.append(None if None in extents else next(iter(known), 1))
     return tuple(result)
 

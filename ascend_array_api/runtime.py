@@ -111,17 +111,17 @@ class MemoryStatistics(NamedTuple):
     Attributes
     ----------
     used : int
-        Bytes that arrays hold now.
+        Bytes in use now: arrays, with their padding and headers, and scratch memory.
     cached : int
-        Bytes that the pool keeps for later arrays.
+        Bytes that the pool keeps for later use.
     peak : int
-        Most bytes held by arrays at any one time.
+        The highest value of `used` so far, to within 64 KiB a thread.
     allocations : int
         How many times memory was taken from the system so far.
     reused : int
         How many times it was served from the cache instead.
     limit : int
-        Most bytes that the pool asks of the device: the memory of the machine or the container.
+        The memory of the machine or the container: an array that is larger is a MemoryError.
     """
 
     used: int

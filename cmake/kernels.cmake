@@ -31,11 +31,12 @@ foreach(isa ${ASC_ISAS})
     set_target_properties(${target} PROPERTIES ASC_KERNELS ON)
     target_link_libraries(${target} PRIVATE asc_options)
     target_compile_definitions(${target} PRIVATE ASC_ISA=${isa})
-    # Wide vectors are passed between inlined functions only, so their ABI is of no concern. GCC
-    # 12's own AVX-512 headers trip over its warnings (GCC bug 105593). `&` of conditions is how
-    # vector code avoids branches.
+    # Kernels do not throw, and the data of exception handling would be weak symbols. Warnings: wide
+    # vectors are passed between inlined functions only, so their ABI is of no concern; GCC 12's own
+    # AVX-512 headers trip over two of them (GCC bug 105593); `&` of conditions is how vector code
+    # avoids branches.
     target_compile_options(${target} PRIVATE ${ASC_FLAGS_${isa}} -fno-math-errno -fno-trapping-math
-        -Wno-psabi $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized -Wno-maybe-uninitialized>
+        -fno-exceptions -Wno-psabi $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized -Wno-maybe-uninitialized>
         $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-bitwise-instead-of-logical>)
     list(APPEND ASC_KERNEL_TARGETS ${target})
     list(APPEND ASC_KERNEL_ISAS "X(${isa})")

@@ -157,7 +157,7 @@ void prepare_write(const Array& x, const char* function) {
 }
 
 Array deferred_copy(const Array& x) {
-    int64_t viewed = x.size() * bits(x.dtype) / 8;
+    int64_t viewed = checked_size(x.shape, x.dtype, "copy") * bits(x.dtype) / 8;
     if (x.storage->shared() || viewed * 2 < x.storage->nbytes()) return copy(x);
     Array result = x;
     x.storage->settle();

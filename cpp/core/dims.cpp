@@ -17,10 +17,6 @@ void Dims::erase(int at) {
     *this = std::move(shrunk);
 }
 
-void Dims::resize_down(int n) {
-    if (n != size_) *this = Dims(data(), n);
-}
-
 int64_t checked_product(const Dims& shape) {
     int64_t n = 1;
     bool overflow = false;

@@ -55,8 +55,6 @@ class Dims {
     void push_back(int64_t value) { insert(size_, value); }
     void insert(int at, int64_t value);
     void erase(int at);
-    // Drops entries from the end; n is at most size().
-    void resize_down(int n);
 
     friend bool operator==(const Dims& a, const Dims& b) {
         return a.size_ == b.size_ &&

@@ -36,8 +36,8 @@ Dims broadcast_shapes(const Dims& a, const Dims& b, const char* function) {
     for (int i = 0; i < shorter.size(); ++i) {
         int64_t x = longer[i + shift], y = shorter[i];
         if (x != y && x != 1 && y != 1) {
-            raise(ErrorKind::Value, "%s: shapes %s and %s cannot be broadcast together", function,
-                  to_string(a).c_str(), to_string(b).c_str());
+            raise(ErrorKind::Value, "%s: shapes %s and %s could not be broadcast together",
+                  function, to_string(a).c_str(), to_string(b).c_str());
         }
         result[i + shift] = x == 1 ? y : x;
     }
@@ -61,6 +61,19 @@ Array broadcast_to(const Array& x, const Dims& shape, const char* function) {
               to_string(x.shape).c_str(), to_string(shape).c_str());
     }
     return x.view(shape, broadcast_strides(x, shape), x.offset);
+}
+
+Dims all_axes(int ndim) {
+    Dims axes(ndim);
+    for (int i = 0; i < ndim; ++i) axes[i] = i;
+    return axes;
+}
+
+Array axis_last(const Array& x, int axis) {
+    Dims order = all_axes(x.ndim());
+    order.erase(axis);
+    order.push_back(axis);
+    return permute(x, order);
 }
 
 Array permute(const Array& x, const Dims& axes) {

@@ -17,7 +17,11 @@ Dims broadcast_shapes(const Dims& a, const Dims& b, const char* function);
 Dims broadcast_strides(const Array& x, const Dims& shape);
 Array broadcast_to(const Array& x, const Dims& shape, const char* function);
 
+// 0, 1, ..., ndim - 1.
+Dims all_axes(int ndim);
 Array permute(const Array& x, const Dims& axes);
+// x with one axis moved behind the others.
+Array axis_last(const Array& x, int axis);
 Array transpose(const Array& x);  // the last two axes swapped
 Array expand_dims(const Array& x, int axis);
 Array squeeze(const Array& x, int axis);

@@ -111,14 +111,16 @@ std::vector<Array> to_arrays(PyObject* o, const char* function, const char* para
 // Strictness in force here and now; looks up a context variable, so only ask when it matters.
 bool strict();
 
-// Waits for the interpreter's lock. Where the interpreter ends meanwhile, Python unwinds the thread,
-// which no frame here could take: it stops here instead.
+// Waits for the interpreter's lock. Where the interpreter ends meanwhile, Python unwinds the
+// thread, which no frame here could take: it stops here instead.
 void take_interpreter(PyThreadState* state) noexcept;
 
-// Where this thread holds the interpreter's lock: lets other Python threads run during `work` elements' worth of time, if that pays.
+// Where this thread holds the interpreter's lock: lets other Python threads run during `work`
+// elements' worth of time, if that pays.
 class Unlocked {
   public:
-    explicit Unlocked(int64_t work) : state_(work > kWorth && PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
+    explicit Unlocked(int64_t work)
+        : state_(work > kWorth && PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
     ~Unlocked() {
         if (state_) take_interpreter(state_);
     }

@@ -18,20 +18,6 @@ void zero(const Array& x) {
     std::memset(x.storage->data(), 0, static_cast<size_t>((x.size() * bits(x.dtype) + 7) / 8));
 }
 
-// Strict: a value of a higher kind than the dtype loses something. 0 and 1 are bools, too.
-void check_kind(const char* function, const Scalar& value, DType dtype) {
-    bool fits = promote_scalar(dtype, value.kind, true) == dtype || value.kind == Kind::Bool ||
-                (is_bool(dtype) && value.kind == Kind::Signed &&
-                 (value.integer == 0 || value.integer == 1));
-    if (!fits && strict()) {
-        raise(ErrorKind::Type,
-              "%s: a Python %s is no value of dtype %s; accepted: a scalar of the dtype's kind, or "
-              "relaxed "
-              "mode (runtime.set_strict(False))",
-              function, type_name(value), name(dtype));
-    }
-}
-
 PyObject* empty(PyObject* const* args) {
     Dims shape = to_dims(args[0], "empty", "shape");
     DType dtype = to_optional_dtype(args[1], "empty").value_or(kDefaultFloat);
@@ -75,7 +61,7 @@ PyObject* full(PyObject* const* args) {
     }
     DType target = dtype.value_or(value.array ? value.array->dtype : default_dtype(room));
     if (!value.array) {
-        check_kind("full", room, target);
+        check_value(room, target, "full");
         return wrap(filled(std::move(shape), target, room, "full"));
     }
     if (target != value.array->dtype && strict())

@@ -126,8 +126,8 @@ PyObject* imag(PyObject* const* args) {
 // ---- operators
 
 // A NumPy array as operand is an error of ours; other foreign types get their turn.
-bool foreign(PyObject* o) {
-    if (!PyObject_TypeCheck(o, state().ndarray_type)) return true;
+PyObject* leave_to_others(PyObject* o) {
+    if (!PyObject_TypeCheck(o, state().ndarray_type)) return Py_NewRef(Py_NotImplemented);
     raise(ErrorKind::Type,
           "operands are an ascend_array_api array and a numpy.ndarray; convert one of them with "
           "asarray or numpy.asarray");
@@ -145,8 +145,8 @@ PyObject* binary_operator(PyObject* a, PyObject* b) {
             } else if (auto s = find_scalar(operands[i])) {
                 room = *s;
                 args[i].scalar = &room;
-            } else if (foreign(operands[i])) {
-                return Py_NewRef(Py_NotImplemented);
+            } else {
+                return leave_to_others(operands[i]);
             }
         }
         return run(op, args);
@@ -172,8 +172,8 @@ PyObject* inplace_operator(PyObject* a, PyObject* b) {
         } else if (auto s = find_scalar(b)) {
             room = *s;
             other.scalar = &room;
-        } else if (foreign(b)) {
-            return Py_NewRef(Py_NotImplemented);
+        } else {
+            return leave_to_others(b);
         }
         bool mode = (other.array && other.array->dtype == target.dtype && !is_bool(target.dtype)) ||
                     strict();
@@ -196,14 +196,14 @@ PyObject* inplace_power(PyObject* a, PyObject* b, PyObject*) {
 PyObject* product(PyObject* a, PyObject* b) {
     return guarded([&]() -> PyObject* {
         for (PyObject* o : {a, b}) {
-            if (!is_array(o) && (find_scalar(o) || foreign(o))) return Py_NewRef(Py_NotImplemented);
+            if (!is_array(o)) return leave_to_others(o);
         }
         return wrap(matmul(array_of(a), array_of(b)));
     });
 }
 PyObject* inplace_product(PyObject* a, PyObject* b) {
     return guarded([&]() -> PyObject* {
-        if (!is_array(b)) return foreign(b) ? Py_NewRef(Py_NotImplemented) : nullptr;
+        if (!is_array(b)) return leave_to_others(b);
         const Array& target = array_of(a);
         Array result = matmul(target, array_of(b));
         if (result.dtype != target.dtype) {

@@ -272,8 +272,9 @@ Offsets combine(const Offsets& a, const Offsets& b, const char* function) {
     try {
         shape = broadcast_shapes(a.shape, b.shape, function);
     } catch (const Error&) {
-        raise(ErrorKind::Index, "%s: index arrays of shapes %s and %s cannot be broadcast together",
-              function, to_string(a.shape).c_str(), to_string(b.shape).c_str());
+        raise(ErrorKind::Index,
+              "%s: index arrays of shapes %s and %s could not be broadcast together", function,
+              to_string(a.shape).c_str(), to_string(b.shape).c_str());
     }
     Offsets result{shape, std::vector<int64_t>(static_cast<size_t>(product(shape)))};
     auto strides_in = [&](const Offsets& o) {
@@ -443,7 +444,12 @@ void set(const Array& x, const Key& key, PyObject* value) {
     Array view;
     if (!simple_view(x, key, view, kSet)) {
         std::vector<Item> items = parse(x, key, kSet);
-        if (has_arrays(items)) return assign_by_arrays(x, items, value_array(x, value));
+        if (has_arrays(items)) {
+            Array source = value_array(x, value);
+            // Parsing may have run Python code, which may have used or copied x.
+            prepare_write(x, kSet);
+            return assign_by_arrays(x, items, source);
+        }
         view = basic_view(x, items);
     }
     Array source = value_array(x, value);
@@ -472,15 +478,6 @@ PyObject* take(PyObject* const* args) {
     for (int i = 0; i < x.ndim(); ++i) items.push_back({ItemKind::Slice, 0, 1, x.shape[i], {}});
     items[static_cast<size_t>(axis)] = {ItemKind::Array, 0, 1, 0, index_array(raw, "take")};
     return wrap(select_by_arrays(x, resolve(x, items, "take")));
-}
-
-Array axis_last(const Array& x, int axis) {
-    Dims order;
-    for (int i = 0; i < x.ndim(); ++i) {
-        if (i != axis) order.push_back(i);
-    }
-    order.push_back(axis);
-    return permute(x, order);
 }
 
 PyObject* take_along_axis(PyObject* const* args) {

@@ -357,18 +357,6 @@ DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars,
     return default_dtype(highest);
 }
 
-void check_value(const Scalar& s, DType dtype, bool mode, const char* function) {
-    bool fits = promote_scalar(dtype, s.kind, true) == dtype || s.kind == Kind::Bool ||
-                (is_bool(dtype) && s.kind == Kind::Signed && (s.integer == 0 || s.integer == 1));
-    bool loses = s.kind == Kind::Complex && !is_complex(dtype);
-    if (!fits && (mode || loses)) {
-        raise(ErrorKind::Type,
-              "%s: a Python %s is no value of dtype %s; accepted: scalars of the dtype's kind%s",
-              function, type_name(s), name(dtype),
-              loses ? "" : ", or relaxed mode (runtime.set_strict(False))");
-    }
-}
-
 Array from_sequence(PyObject* o, std::optional<DType> wanted, const char* function) {
     Leaves leaves;
     collect(o, 0, leaves, function);
@@ -376,14 +364,13 @@ Array from_sequence(PyObject* o, std::optional<DType> wanted, const char* functi
     scalars.reserve(leaves.values.size());
     for (PyObject* leaf : leaves.values) scalars.push_back(leaf_scalar(leaf, function));
     DType dtype = wanted ? *wanted : inferred_dtype(leaves, scalars, function);
-    bool mode = wanted && strict();
     Array out = Array::empty(leaves.shape, dtype);
     std::byte element[16];
     auto* bits = reinterpret_cast<uint8_t*>(out.storage->data());
     int64_t size = itemsize(dtype);
     if (is_bool(dtype)) std::memset(bits, 0, (scalars.size() + 7) / 8);
     for (size_t i = 0; i < scalars.size(); ++i) {
-        if (mode) check_value(scalars[i], dtype, true, function);
+        if (wanted) check_value(scalars[i], dtype, function);
         store(element, dtype, scalars[i], function);
         if (is_bool(dtype)) {
             bits[i / 8] |=
@@ -470,7 +457,7 @@ Array convert_object(PyObject* o, std::optional<DType> wanted, PyObject* copy_mo
             if (s->too_big && s->kind == Kind::Signed && !wanted) {
                 raise(ErrorKind::Overflow, "%s: the Python int does not fit 64 bits", function);
             }
-            if (wanted) check_value(*s, *wanted, strict(), function);
+            if (wanted) check_value(*s, *wanted, function);
             return from_scalar(*s, wanted.value_or(natural), function);
         }
     }
@@ -682,8 +669,12 @@ void check_dlpack_device(PyObject* o) {
 PyObject* dlpack_capsule(PyObject* const* args) {
     const Array& x = to_array(args[0], "__dlpack__", "self");
     // -1 is DLPack's own word for "do not synchronise".
-    if (args[1] != Py_None && !(PyLong_Check(args[1]) && to_offset(args[1], "__dlpack__", "stream") == -1))
+    int overflow = 0;
+    if (args[1] != Py_None &&
+        !(PyLong_Check(args[1]) && PyLong_AsLongAndOverflow(args[1], &overflow) == -1 &&
+          overflow == 0)) {
         raise(ErrorKind::Value, "__dlpack__: stream must be None for an array on the CPU");
+    }
     bool versioned = false;
     if (args[2] != Py_None) {
         Dims version = to_dims(args[2], "__dlpack__", "max_version");
@@ -900,6 +891,19 @@ PyObject* from_dlpack(PyObject* const* args) {
 
 bool is_ndarray(PyObject* o) { return PyObject_TypeCheck(o, state().ndarray_type); }
 
+void check_value(const Scalar& s, DType dtype, const char* function) {
+    // 0 and 1 are bools, too.
+    bool fits = promote_scalar(dtype, s.kind, true) == dtype || s.kind == Kind::Bool ||
+                (is_bool(dtype) && s.kind == Kind::Signed && (s.integer == 0 || s.integer == 1));
+    bool loses = s.kind == Kind::Complex && !is_complex(dtype);
+    if (!fits && (loses || strict())) {
+        raise(ErrorKind::Type,
+              "%s: a Python %s is no value of dtype %s; accepted: scalars of the dtype's kind%s",
+              function, type_name(s), name(dtype),
+              loses ? "" : ", or relaxed mode (runtime.set_strict(False))");
+    }
+}
+
 Array from_scalar(const Scalar& s, DType dtype, const char* function) {
     Array x = Array::empty({}, dtype);
     std::byte element[16];
@@ -917,7 +921,9 @@ Array as_array(PyObject* o, const char* function) {
 // The elements lie as a request for a buffer wants them.
 static bool has_asked_order(const Array& x, int flags) {
     auto asks = [&](int order) { return (flags & order) == order; };
-    bool rows = is_contiguous(x), columns = is_contiguous(permute(x, reversed_axes(x.ndim())));
+    Dims reversed(x.ndim());
+    for (int i = 0; i < x.ndim(); ++i) reversed[i] = x.ndim() - 1 - i;
+    bool rows = is_contiguous(x), columns = is_contiguous(permute(x, reversed));
     if (!asks(PyBUF_STRIDES) || asks(PyBUF_C_CONTIGUOUS)) return rows;
     if (asks(PyBUF_F_CONTIGUOUS)) return columns;
     return !asks(PyBUF_ANY_CONTIGUOUS) || rows || columns;

@@ -7,6 +7,9 @@ namespace asc::python {
 bool is_ndarray(PyObject* o);
 // Whatever asarray accepts, as a new or borrowed array (a snapshot of foreign memory).
 Array as_array(PyObject* o, const char* function);
+// Throws Error(Type) where a Python number is no value of the dtype: strict mode wants the dtype's
+// kind or a lower one, relaxed mode refuses only what would lose an imaginary part.
+void check_value(const Scalar& s, DType dtype, const char* function);
 // A 0-dimensional array of one value.
 Array from_scalar(const Scalar& s, DType dtype, const char* function);
 

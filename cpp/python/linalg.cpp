@@ -76,7 +76,7 @@ Dims common_batch(const char* function, const Array& a, const Array& b, int drop
         const int64_t m = x[x.size() - i], n = y[y.size() - i];
         if (m != n && m != 1 && n != 1)
             raise(ErrorKind::Value,
-                  "%s: the leading dimensions of shapes %s and %s cannot be broadcast together",
+                  "%s: the leading dimensions of shapes %s and %s could not be broadcast together",
                   function, to_string(a.shape).c_str(), to_string(b.shape).c_str());
     }
     return broadcast_shapes(x, y, function);
@@ -157,21 +157,13 @@ int vector_axis(int64_t axis, const Array& x1, const Array& x2) {
     return static_cast<int>(axis);
 }
 
-Array axis_last(const Array& x, int axis_from_end) {
-    if (axis_from_end == -1) return x;
-    const int n = x.ndim(), axis = n + axis_from_end;
-    Dims order(n);
-    for (int i = 0; i < n - 1; ++i) order[i] = i < axis ? i : i + 1;
-    order[n - 1] = axis;
-    return permute(x, order);
-}
-
 PyObject* vecdot(PyObject* const* args) {
     const Array& x1 = to_array(args[0], "vecdot", "x1");
     const Array& x2 = to_array(args[1], "vecdot", "x2");
     const DType d = product_dtype("vecdot", x1.dtype, x2.dtype);
     const int axis = vector_axis(to_int(args[2], "vecdot", "axis"), x1, x2);
-    const Array a = axis_last(operand(x1, d), axis), b = axis_last(operand(x2, d), axis);
+    const Array a = axis_last(operand(x1, d), x1.ndim() + axis);
+    const Array b = axis_last(operand(x2, d), x2.ndim() + axis);
     const int64_t k = a.shape.back();
     if (b.shape.back() != k)
         raise(ErrorKind::Value,

@@ -56,7 +56,8 @@ Array join(const std::vector<Array>& arrays, int axis, const char* function) {
             raise(ErrorKind::Value, "%s: shapes %s and %s differ in more than axis %d", function,
                   to_string(arrays[0].shape).c_str(), to_string(x.shape).c_str(), axis);
         }
-        shape[axis] += x.shape[axis];
+        if (__builtin_add_overflow(shape[axis], x.shape[axis], &shape[axis]))
+            raise(ErrorKind::Memory, "%s: the result exceeds the memory of this machine", function);
     }
     Array out = new_array(shape, common_dtype_of(arrays, function), function);
     int64_t at = 0;
@@ -99,11 +100,11 @@ PyObject* expand(PyObject* const* args) {
     Array x = to_view(args[0], "expand_dims", "x");
     Dims raw = to_dims(args[1], "expand_dims", "axis");
     int ndim = x.ndim() + raw.size();
-    Dims axes = normalize_axes(raw, ndim, "expand_dims");
     if (ndim > kMaxRank) {
         raise(ErrorKind::Value, "expand_dims: %d dimensions, at most %d are supported", ndim,
               kMaxRank);
     }
+    Dims axes = normalize_axes(raw, ndim, "expand_dims");
     std::sort(axes.begin(), axes.end());
     for (int64_t axis : axes) x = expand_dims(x, static_cast<int>(axis));
     return wrap(std::move(x));
@@ -123,12 +124,6 @@ PyObject* squeeze_axes(PyObject* const* args) {
         x = squeeze(x, static_cast<int>(axis));
     }
     return wrap(std::move(x));
-}
-
-Dims all_axes(int ndim) {
-    Dims axes(ndim);
-    for (int i = 0; i < ndim; ++i) axes[i] = i;
-    return axes;
 }
 
 PyObject* flip_axes(PyObject* const* args) {

@@ -1,13 +1,11 @@
 // Sorting, searching and set functions.
 #include "backend/cpu/sorting.h"
 
-#include <cstring>
-
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/gather.h"
 #include "core/promotion.h"
 #include "core/view.h"
-#include "python/bind.h"
+#include "python/interop.h"
 
 namespace asc::python {
 namespace {
@@ -43,14 +41,9 @@ PyObject* argsort(PyObject* const* args) {
 }
 
 // An argument as an array of `dtype`; a scalar has no axes.
-Array materialize(const Argument& arg, DType dtype, const char* function) {
+Array as_operand(const Argument& arg, DType dtype, const char* function) {
     if (arg.array) return arg.array->dtype == dtype ? *arg.array : cast(*arg.array, dtype);
-    Array result = Array::empty({}, dtype);
-    alignas(16) std::byte value[16];
-    store(value, dtype, *arg.scalar, function);
-    std::memcpy(is_bool(dtype) ? result.bits() : result.data(), value,
-                static_cast<size_t>(is_bool(dtype) ? 1 : itemsize(dtype)));
-    return result;
+    return from_scalar(*arg.scalar, dtype, function);
 }
 
 bool is_right(PyObject* side) {
@@ -109,12 +102,12 @@ PyObject* searchsorted(PyObject* const* args) {
     }
     const bool right = is_right(args[2]);
     const Array* sorter = args[3] == Py_None ? nullptr : &to_array(args[3], kName, "sorter");
-    const Array keys = materialize(pair[1], dtype, kName);
+    const Array keys = as_operand(pair[1], dtype, kName);
     Array result = Array::empty(keys.shape, kIndexType);
     {
         Unlocked unlocked(x1.size() + keys.size() * kSortCost);
         const Array ordered = sorter ? reorder(x1, *sorter) : x1;
-        cpu::search(materialize({&ordered, nullptr}, dtype, kName), keys, right, result);
+        cpu::search(as_operand({&ordered, nullptr}, dtype, kName), keys, right, result);
     }
     return wrap(std::move(result));
 }
@@ -148,7 +141,7 @@ PyObject* isin(PyObject* const* args) {
         pair[0].array && pair[1].array && pair[0].array->dtype == pair[1].array->dtype;
     const DType dtype = plain ? pair[0].array->dtype : common_dtype("isin", pair, strict());
     const bool invert = to_bool(args[2], "isin", "invert");
-    const Array x1 = materialize(pair[0], dtype, "isin"), x2 = materialize(pair[1], dtype, "isin");
+    const Array x1 = as_operand(pair[0], dtype, "isin"), x2 = as_operand(pair[1], dtype, "isin");
     Array result = Array::empty(x1.shape, DType::Bool);
     {
         Unlocked unlocked((x1.size() + x2.size()) * kSortCost);

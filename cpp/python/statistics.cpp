@@ -37,12 +37,6 @@ DType sum_dtype(const char* function, DType from, PyObject* dtype) {
     return *asked;
 }
 
-Dims all_axes(int ndim) {
-    Dims axes(ndim);
-    for (int i = 0; i < ndim; ++i) axes[i] = i;
-    return axes;
-}
-
 PyObject* reduced(const char* function, const Array& x, PyObject* axis, PyObject* keepdims,
                   const ReduceSpec& spec) {
     const Dims axes = axis == Py_None ? all_axes(x.ndim()) : *to_axes(axis, x.ndim(), function);
@@ -50,10 +44,11 @@ PyObject* reduced(const char* function, const Array& x, PyObject* axis, PyObject
     Dims kept;
     for (int i = 0; i < x.ndim(); ++i)
         if (std::find(axes.begin(), axes.end(), i) == axes.end()) kept.push_back(x.shape[i]);
-    Array result = library_result({&x, 1}, kept, spec.result, x.size(), [spec, axes](const Array* in) {
-        Unlocked unlocked(in->size());
-        return cpu::reduce(spec, *in, axes);
-    });
+    Array result =
+        library_result({&x, 1}, kept, spec.result, x.size(), [spec, axes](const Array* in) {
+            Unlocked unlocked(in->size());
+            return cpu::reduce(spec, *in, axes);
+        });
     if (keep) {
         Dims shape = x.shape;
         for (int64_t i : axes) shape[static_cast<int>(i)] = 1;

@@ -35,16 +35,21 @@ void define_streams(nb::module_& m) {
         .def("idle", [](Stream& s) { return s.tape().idle(); });
     nb::class_<EventHandle>(m, "EventHandle")
         .def(nb::init<>())
-        .def("record", [](EventHandle& e, Stream* stream) { e.event = tape_of(stream).mark(); },
-             nb::arg("stream").none())
+        .def(
+            "record", [](EventHandle& e, Stream* stream) { e.event = tape_of(stream).mark(); },
+            nb::arg("stream").none())
         .def("done", [](EventHandle& e) { return !e.event || e.event->done(); })
         .def("recorded", [](EventHandle& e) { return e.event != nullptr; })
-        .def("wait", [](EventHandle& e) {
-            if (auto event = e.event) event->wait();
-        })
-        .def("hold", [](EventHandle& e, Stream* stream) {
-            if (e.event && !e.event->done()) tape_of(stream).await(e.event);
-        }, nb::arg("stream").none())
+        .def("wait",
+             [](EventHandle& e) {
+                 if (auto event = e.event) event->wait();
+             })
+        .def(
+            "hold",
+            [](EventHandle& e, Stream* stream) {
+                if (e.event && !e.event->done()) tape_of(stream).await(e.event);
+            },
+            nb::arg("stream").none())
         .def("milliseconds_to", &milliseconds);
     m.def("use_stream", &use_stream, nb::arg("stream").none());
     m.def("finish_current", [] { Tape::current().finish(); });

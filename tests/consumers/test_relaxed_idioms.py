@@ -75,3 +75,16 @@ def test_truth_of_other_shapes(shape):
 def test_axis_errors_read_as_consumers_expect(move):
     with pytest.raises(np.exceptions.AxisError, match="axis 3 is out of bounds for array of dim"):
         move(xp.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    "combine",
+    [
+        lambda x, y: x + y,
+        lambda x, y: xp.broadcast_arrays(x, y),
+        lambda x, y: xp.matmul(x[..., None, :], xp.zeros((3, 4, 1))),
+    ],
+)
+def test_shape_errors_read_as_consumers_expect(combine):
+    with pytest.raises(ValueError, match="could not be broadcast together"):
+        combine(xp.zeros((2, 4)), xp.zeros((3, 4)))

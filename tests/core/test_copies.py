@@ -2,6 +2,7 @@
 
 import array as pyarray
 import contextlib
+import ctypes
 import gc
 import mmap
 
@@ -310,6 +311,74 @@ def test_buffers(check):
         np.frombuffer(b"abcdef", "u1").reshape(2, 3),
     )
     check(xp.asarray(memoryview(np.arange(6.0).reshape(2, 3).T)), np.arange(6.0).reshape(2, 3).T)
+
+
+class Request(ctypes.Structure):
+    """A Py_buffer."""
+
+    _fields_ = [
+        ("buf", ctypes.c_void_p),
+        ("obj", ctypes.py_object),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("rest", ctypes.c_void_p * 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "rows", "columns", "neither"),
+    [
+        (0x00, True, False, False),  # PyBUF_SIMPLE
+        (0x18, True, True, True),  # PyBUF_STRIDES
+        (0x38, True, False, False),  # PyBUF_C_CONTIGUOUS
+        (0x58, False, True, False),  # PyBUF_F_CONTIGUOUS
+        (0x98, True, True, False),  # PyBUF_ANY_CONTIGUOUS
+    ],
+)
+def test_buffers_have_the_order_asked_for(flags, rows, columns, neither):
+    x = xp.zeros((3, 4))
+    for array, granted in ((x, rows), (x.T, columns), (x[:, ::2], neither)):
+        request = Request()
+        arguments = ctypes.py_object(array), ctypes.byref(request), flags
+        if granted:
+            assert ctypes.pythonapi.PyObject_GetBuffer(*arguments) == 0
+            ctypes.pythonapi.PyBuffer_Release(ctypes.byref(request))
+        else:
+            with pytest.raises(BufferError):
+                ctypes.pythonapi.PyObject_GetBuffer(*arguments)
+
+
+@pytest.mark.parametrize("rest", [slice(None), "array"])
+def test_copies_taken_while_a_key_is_read(rest):
+    """Python code of the key runs before the write."""
+    x, copies = xp.zeros((3, 4)), []
+
+    class Index:
+        def __index__(self):
+            copies.append(xp.asarray(x, copy=True))
+            return 1
+
+    x[Index(), xp.asarray([0, 2]) if rest == "array" else rest] = 5.0
+    assert len(copies) >= 1
+    assert not any(np.any(np.asarray(copy)) for copy in copies)
+    assert float(x[1, 2]) == 5.0
+
+
+def test_sequences_that_change_while_they_are_read():
+    inner = [1.5, 2.5]
+
+    class Changing:
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, i):
+            inner.clear()
+            return [3.5, 4.5][i]
+
+    x = xp.asarray([inner, Changing()])
+    assert np.asarray(x).tolist() == [[1.5, 2.5], [3.5, 4.5]]
 
 
 def test_a_mutable_buffer_is_copied_or_shared_on_request():

@@ -149,6 +149,7 @@ HUGE = [
     lambda: xp.broadcast_to(xp.zeros(1), (2**30, 2**30)) + 1.0,
     lambda: xp.asarray(xp.broadcast_to(xp.zeros(1), (2**60,)), copy=True),
     lambda: xp.zeros((2**31, 2**31, 2**31)),
+    lambda: xp.concat([xp.broadcast_to(xp.zeros(1), (2**62,))] * 2),
     lambda: xp.linalg.outer(
         xp.broadcast_to(xp.zeros(1), (2**30,)), xp.broadcast_to(xp.zeros(1), (2**30,))
     ),
@@ -157,11 +158,8 @@ HUGE = [
 
 @pytest.mark.parametrize("case", range(len(HUGE)))
 def test_too_large_is_a_memory_error(case):
-    with pytest.raises((MemoryError, ValueError)) as e:
+    with pytest.raises(MemoryError, match="memory"):
         HUGE[case]()
-    if case < 4:
-        assert isinstance(e.value, MemoryError)
-        assert str(e.value)
 
 
 def test_a_huge_broadcast_costs_nothing(used):
