@@ -1,8 +1,13 @@
 #include "core/storage.h"
 
+#include <pthread.h>
+
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "runtime/pool.h"
 
@@ -11,6 +16,43 @@ namespace asc {
 // The header of a pool Block occupies one cache line in front of its data.
 static constexpr int64_t kHeader = 64;
 static_assert(sizeof(Block) <= kHeader);
+
+namespace {
+struct Regions {
+    std::mutex mutex;
+    int active = 0;
+    std::vector<Ref<Block>> retired;
+};
+Regions& regions() {
+    static Regions& instance = *new Regions;
+    return instance;
+}
+
+void retire(Ref<Block> block) {
+    std::lock_guard lock(regions().mutex);
+    if (regions().active > 0) regions().retired.push_back(std::move(block));
+}
+}  // namespace
+
+Region::Region() {
+    std::lock_guard lock(regions().mutex);
+    ++regions().active;
+}
+
+Region::~Region() {
+    std::vector<Ref<Block>> done;  // released without the lock
+    std::lock_guard lock(regions().mutex);
+    if (--regions().active == 0) done.swap(regions().retired);
+}
+
+void install_region_fork_handlers() {
+    pthread_atfork([] { regions().mutex.lock(); }, [] { regions().mutex.unlock(); },
+                   [] {
+                       // The threads that were inside do not exist here.
+                       regions().active = 0;
+                       regions().mutex.unlock();
+                   });
+}
 
 Ref<Block> Block::allocate(int64_t nbytes) {
     auto* raw = static_cast<std::byte*>(pool::allocate(kHeader + nbytes));
@@ -50,7 +92,21 @@ Ref<Block> Storage::block() const {
 
 void Storage::settle_slowly() const {
     if (Pending* writer = writer_.load(std::memory_order_acquire)) writer->finish();
-    if (failure_) throw Error(*failure_);
+    if (auto error = failure()) throw Error(*error);
+}
+
+void Storage::fail(std::shared_ptr<const Error> failure) {
+    lock();
+    failure_.swap(failure);
+    failed_.store(failure_ != nullptr, std::memory_order_release);
+    unlock();
+}
+
+std::shared_ptr<const Error> Storage::failure() const {
+    lock();
+    auto failure = failure_;
+    unlock();
+    return failure;
 }
 
 void Storage::settle_uses() {
@@ -85,7 +141,7 @@ void Storage::own_block() {
             std::memcpy(fresh->data(), block_->data(), static_cast<size_t>(block_->nbytes()));
             fresh->add_owner();
             block_->drop_owner();
-            block_ = std::move(fresh);
+            retire(std::exchange(block_, std::move(fresh)));
         } catch (...) {
             unlock();
             throw;

@@ -64,6 +64,17 @@ enum class StorageKind : uint8_t {
     Constant,  // borrowed bytes that nobody can change
 };
 
+// A stretch of work on raw memory that other threads may not see the end of. While one is active
+// anywhere, Blocks that a storage moves off are kept, since their addresses may be in use.
+class Region {
+  public:
+    Region();
+    ~Region();
+    Region(const Region&) = delete;
+    Region& operator=(const Region&) = delete;
+};
+void install_region_fork_handlers();  // once
+
 // A list of recorded operations (a tape) as storages see it.
 class Pending {
   public:
@@ -98,7 +109,8 @@ class Storage {
     int64_t nbytes() const { return nbytes_; }
     // Runs the recorded work that writes this storage; throws the error of work that failed.
     void settle() const {
-        if (writer_.load(std::memory_order_acquire) || failure_) settle_slowly();
+        if (writer_.load(std::memory_order_acquire) || failed_.load(std::memory_order_acquire))
+            settle_slowly();
     }
 
     // ---- for whoever runs recorded work
@@ -116,8 +128,8 @@ class Storage {
     void add_reader() { readers_.fetch_add(1, std::memory_order_acq_rel); }
     void drop_reader() { readers_.fetch_sub(1, std::memory_order_acq_rel); }
     int32_t use_count() const { return count_.load(std::memory_order_acquire); }
-    void fail(std::shared_ptr<const Error> failure) { failure_ = std::move(failure); }
-    const std::shared_ptr<const Error>& failure() const { return failure_; }
+    void fail(std::shared_ptr<const Error> failure);
+    std::shared_ptr<const Error> failure() const;
     // Before a write that runs now: recorded reads and writes of this storage run first.
     void settle_uses();
 
@@ -168,7 +180,8 @@ class Storage {
     bool read_only_;
     std::atomic<int32_t> readers_{0};        // recorded entries that read it
     std::atomic<Pending*> writer_{nullptr};  // the list with recorded writes of it
-    std::shared_ptr<const Error> failure_;   // of the work that should have written it
+    std::atomic<bool> failed_{false};
+    std::shared_ptr<const Error> failure_;  // of the work that should have written it; by locked_
 };
 
 }  // namespace asc

@@ -52,6 +52,7 @@ void finish_all_tapes() {
 WaitHooks wait_hooks = {[]() -> void* { return nullptr; }, [](void*) {}};
 
 struct Waiting {
+    Region region;
     void* state = wait_hooks.before();
     ~Waiting() { wait_hooks.after(state); }
 };
@@ -66,11 +67,18 @@ constexpr std::chrono::microseconds kPatience{20};
 struct ForkGuard {
     static void lock() {
         finish_all_tapes();
-        Waiting waiting;
-        while (!try_lock()) std::this_thread::sleep_for(kPatience);
+        {
+            Waiting waiting;
+            while (!try_lock()) std::this_thread::sleep_for(kPatience);
+        }
+        // Last, with the interpreter's lock again: who waits for one of these may hold it.
+        for (Tape* tape : registry().tapes) tape->mutex_.lock();
     }
     static void unlock() {
-        for (Tape* tape : registry().tapes) tape->running_.unlock();
+        for (Tape* tape : registry().tapes) {
+            tape->mutex_.unlock();
+            tape->running_.unlock();
+        }
         registry().mutex.unlock();
     }
 
@@ -160,8 +168,13 @@ std::shared_ptr<Event> Tape::mark() {
     Entry marker;
     marker.arity = 0;
     marker.reaches = event;
+    std::unique_lock run_lock(running_, std::try_to_lock);
     std::lock_guard lock(mutex_);
-    entries_.push_back(std::move(marker));
+    if (run_lock && entries_.empty()) {
+        event->reach();
+    } else {
+        entries_.push_back(std::move(marker));
+    }
     return event;
 }
 

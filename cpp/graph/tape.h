@@ -34,6 +34,7 @@ class Event {
     bool done() const { return done_.load(std::memory_order_acquire); }
     // Runs or waits for what the event stands behind.
     void wait();
+    bool on(const Tape& tape) const { return tape_ == &tape; }
     // The time at which it was done, from any fixed start.
     std::chrono::steady_clock::time_point time() const { return time_; }
     // For the tape, when it gets there.

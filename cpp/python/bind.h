@@ -119,8 +119,11 @@ void take_interpreter(PyThreadState* state) noexcept;
 // elements' worth of time, if that pays.
 class Unlocked {
   public:
-    explicit Unlocked(int64_t work)
-        : state_(work > kWorth && PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
+    explicit Unlocked(int64_t work) {
+        if (work <= kWorth || !PyGILState_Check()) return;
+        region_.emplace();
+        state_ = PyEval_SaveThread();
+    }
     ~Unlocked() {
         if (state_) take_interpreter(state_);
     }
@@ -129,7 +132,8 @@ class Unlocked {
 
   private:
     static constexpr int64_t kWorth = 1 << 16;
-    PyThreadState* state_;
+    std::optional<Region> region_;
+    PyThreadState* state_ = nullptr;
 };
 
 // ---- tables of functions

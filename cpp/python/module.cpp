@@ -221,6 +221,7 @@ NB_MODULE(_core, m) {
     }
     // Handlers of fork run last installed first: tapes finish while pool and workers still serve.
     asc::pool::stats();
+    asc::install_region_fork_handlers();
     asc::workers::install_fork_handlers();
     asc::Tape::install();
     asc::set_wait_hooks({

@@ -32,13 +32,27 @@ void define_streams(nb::module_& m) {
         .def(nb::init<>())
         .def("submit", &Stream::submit)
         .def("finish", [](Stream& s) { s.tape().finish(); })
-        .def("idle", [](Stream& s) { return s.tape().idle(); });
+        .def("idle", [](Stream& s) {
+            if (s.tape().idle()) return true;
+            s.submit();  // so that asking again and again comes to an end
+            return false;
+        });
     nb::class_<EventHandle>(m, "EventHandle")
         .def(nb::init<>())
         .def(
-            "record", [](EventHandle& e, Stream* stream) { e.event = tape_of(stream).mark(); },
+            "record",
+            [](EventHandle& e, Stream* stream) {
+                e.event = tape_of(stream).mark();
+                if (stream) stream->submit();
+            },
             nb::arg("stream").none())
-        .def("done", [](EventHandle& e) { return !e.event || e.event->done(); })
+        .def("done",
+             [](EventHandle& e) {
+                 auto event = e.event;
+                 // Nobody else runs what this thread has recorded for itself.
+                 if (event && !event->done() && event->on(Tape::current())) event->wait();
+                 return !event || event->done();
+             })
         .def("recorded", [](EventHandle& e) { return e.event != nullptr; })
         .def("wait",
              [](EventHandle& e) {
@@ -53,7 +67,11 @@ void define_streams(nb::module_& m) {
         .def("milliseconds_to", &milliseconds);
     m.def("use_stream", &use_stream, nb::arg("stream").none());
     m.def("finish_current", [] { Tape::current().finish(); });
-    m.def("current_idle", [] { return Tape::current().idle(); });
+    // A thread's own tape has nobody else to run it.
+    m.def("current_idle", [] {
+        Tape::current().finish();
+        return Tape::current().idle();
+    });
 }
 
 }  // namespace asc::python

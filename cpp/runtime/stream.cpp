@@ -7,25 +7,31 @@
 namespace asc {
 
 Stream::~Stream() {
-    {
-        std::lock_guard lock(mutex_);
-        ends_ = true;
-    }
-    if (thread_.joinable() && process_ == getpid()) {
+    if (process_ == getpid()) {
+        {
+            std::lock_guard lock(mutex_);
+            ends_ = true;
+        }
         wake_.notify_all();
         thread_.join();
-    } else if (thread_.joinable()) {
-        new (&thread_) std::thread;  // of the parent process; nothing to join here
+    } else if (process_ != 0) {
+        new (&thread_) std::thread;  // of the parent process: nothing to join here
     }
     tape_->finish();
     Tape::give_back(tape_);
 }
 
 void Stream::submit() {
+    // In a forked child the stream's thread, which may hold the lock, does not exist.
+    if (process_ != 0 && process_ != getpid()) {
+        new (&mutex_) std::mutex;
+        new (&wake_) std::condition_variable;
+        new (&thread_) std::thread;
+        process_ = 0;
+    }
     {
         std::lock_guard lock(mutex_);
         if (process_ != getpid()) {
-            if (thread_.joinable()) new (&thread_) std::thread;
             try {
                 thread_ = std::thread([this] { work(); });
                 process_ = getpid();

@@ -1,5 +1,6 @@
 // Stream: a tape with a thread of its own, so that independent work runs side by side.
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -26,8 +27,8 @@ class Stream {
     Tape* tape_;
     std::mutex mutex_;  // guards the rest
     std::condition_variable wake_;
-    std::thread thread_;  // started by the first submit
-    int process_ = 0;     // in which it was started: threads do not survive a fork
+    std::thread thread_;           // started by the first submit
+    std::atomic<int> process_{0};  // in which it was started: threads do not survive a fork
     bool submitted_ = false, ends_ = false;
 };
 

@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 
 import ascend_array_api as xp
+from ascend_array_api import runtime
 
 SHAPES = [
     (4095,),
@@ -64,6 +65,7 @@ class Program:
         self.dtypes = list(self.rng.choice(DTYPES, 3, replace=False))
         self.pairs = []
         self.exports = []
+        self.streams = [runtime.Stream(), runtime.Stream()]
         self.hash = hashlib.blake2b(digest_size=8)
         self.log = [f"seed {seed}"]
 
@@ -398,6 +400,45 @@ class Program:
         self.add(xp.asarray(n[1:], copy=False), a[1:], "asarray(copy=False) of a part")
         self.exports.append((n, a))
 
+    def rearrange(self):
+        """Functions of the library, which may be recorded, too."""
+        x, a = self.pick(lambda a: a.ndim > 0 and a.size > 0)
+        axis = int(self.rng.integers(a.ndim))
+        small = a.dtype.kind in "fc" and np.all(np.isfinite(a)) and np.max(np.abs(a)) < 1000
+        small = small and np.array_equal(a, np.rint(a))
+        if a.ndim == 2 and small and a.dtype.itemsize >= 8 and a.dtype.kind == "f":
+            self.add(x[:40] @ x[-30:].T, a[:40] @ a[-30:].T, "matmul")
+        kind = self.choose(["roll", "concat", "sort", "cumulative_sum", "flip", "take", "mask"])
+        if kind == "roll":
+            self.add(xp.roll(x, 5, axis=axis), np.roll(a, 5, axis=axis), kind)
+        elif kind == "concat":
+            self.add(xp.concat([x, x], axis=axis), np.concatenate([a, a], axis=axis), kind)
+        elif kind == "flip":
+            self.add(xp.flip(x, axis=axis), np.flip(a, axis=axis).copy(), kind)
+        elif kind == "sort" and a.dtype.kind in "iu":
+            self.add(xp.sort(x, axis=axis), np.sort(a, axis=axis), kind)
+        elif kind == "cumulative_sum" and a.dtype.kind in "iu":
+            wide = "int64" if a.dtype.kind == "i" else "uint64"
+            self.add(xp.cumulative_sum(x, axis=axis), np.cumsum(a, axis=axis, dtype=wide), kind)
+        elif kind == "take":
+            at = self.rng.integers(0, a.shape[axis], 50)
+            self.add(xp.take(x, xp.asarray(at), axis=axis), np.take(a, at, axis=axis), kind)
+        elif kind == "mask" and a.dtype.kind in "iuf":
+            self.add(x[x > 2], a[a > 2], kind)
+
+    def stream(self):
+        """A few steps on one stream; what they touch may be pending on another."""
+        at = int(self.rng.integers(2))
+        self.note(f"stream {at}")
+        with self.streams[at]:
+            for _ in range(int(self.rng.integers(1, 5))):
+                getattr(self, self.choose(self.STEPS))()
+        if self.chance(0.3):
+            self.streams[1 - at].wait_event(self.streams[at].record())
+        if self.chance(0.1):
+            self.streams[at].synchronize()
+        self.note("end of stream")
+
     def delete(self):
         if len(self.pairs) > 1:
             del self.pairs[int(self.rng.integers(len(self.pairs)))]
@@ -418,6 +459,8 @@ class Program:
         + ["create"] * 2
         + ["delete"] * 2
         + ["chain", "reduce", "element", "inexact", "export", "use_export", "use_export", "share"]
+        + ["rearrange"] * 3
+        + ["stream"] * 2
         + ["read"]
     )
 
