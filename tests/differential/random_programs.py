@@ -211,10 +211,7 @@ class Program:
         partner = self.partner(a)
         condition = self.pick(lambda c: c.dtype == bool and c.shape == a.shape)
         if condition is None or self.chance(0.3):
-            if a.dtype == bool:
-                condition = (x, a)
-            else:
-                condition = (x > 1, np.asarray(a > 1))
+            condition = (x, a) if a.dtype == bool else (x > 1, np.asarray(a > 1))
         m, c = condition
         if partner is None or self.chance(0.3):
             low, high = (0, 2)
@@ -230,7 +227,7 @@ class Program:
         pair = self.pick(lambda a: a.dtype.kind == "f")
         if pair is None:
             return
-        x, a = pair
+        x, _a = pair
         y = xp.multiply(x, 0.5) + 1
         names = [self.choose(INEXACT) for _ in range(int(self.rng.integers(1, 6)))]
         for name in names:

@@ -54,15 +54,16 @@ constexpr int64_t sort_scratch(DType d, int64_t n, int threads) {
 // Sorts n keys in place; NaN counts as the largest value. Stable: -0 and +0 are equal.
 using SortFn = void (*)(void* keys, void* scratch, int64_t n, bool descending, const Parallel& par);
 // order[0..n): the stable permutation that sorts keys, stable also if descending.
-using ArgsortFn = void (*)(const void* keys, int64_t* order, void* scratch, int64_t n, bool descending,
-                           const Parallel& par);
+using ArgsortFn = void (*)(const void* keys, int64_t* order, void* scratch, int64_t n,
+                           bool descending, const Parallel& par);
 
 // search.cpp
 // out[i] = insertion point of keys[i] in sorted[0..n), NaN counting as the largest value.
-using SearchFn = void (*)(const void* sorted, int64_t n, const void* keys, int64_t count, int64_t* out,
-                          bool right);
+using SearchFn = void (*)(const void* sorted, int64_t n, const void* keys, int64_t count,
+                          int64_t* out, bool right);
 // found[i] = keys[i] equals an element of sorted[0..n).
-using MemberFn = void (*)(const void* sorted, int64_t n, const void* keys, int64_t count, uint8_t* found);
+using MemberFn = void (*)(const void* sorted, int64_t n, const void* keys, int64_t count,
+                          uint8_t* found);
 // The first element of each run of equals goes to `values`, its position to `starts` (may be
 // null), both with room for n; returns how many there are. Every NaN is a run. In place is fine.
 using DistinctFn = int64_t (*)(void* values, int64_t* starts, const void* sorted, int64_t n);
@@ -127,9 +128,9 @@ struct GemmOperand {
 };
 // c = a @ b for one block of the result; c holds accumulators, its columns are adjacent.
 struct GemmBlock {
-    int64_t m, n, k;         // m <= kGemmRows, k > 0
+    int64_t m, n, k;  // m <= kGemmRows, k > 0
     GemmOperand a, b;
-    const void* packed_b;    // the strips of b as made by `pack`, or null
+    const void* packed_b;  // the strips of b as made by `pack`, or null
     void* c;
     int64_t c_row_stride;
 };
@@ -137,9 +138,9 @@ struct GemmBlock {
 // sums over kGemmDepth products, each a chain in order; an element of a product with a vector is
 // a tree of lanes. Its bits depend on nothing but its row and its column.
 struct GemmKernels {
-    int64_t strip;       // columns of one packed strip
-    int64_t acc_bytes;   // bytes of one accumulator: more than the itemsize for narrow types
-    int64_t scratch;     // bytes `multiply` needs
+    int64_t strip;      // columns of one packed strip
+    int64_t acc_bytes;  // bytes of one accumulator: more than the itemsize for narrow types
+    int64_t scratch;    // bytes `multiply` needs
     // Packs k x n elements as ceil(n / strip) strips of k * strip accumulators.
     void (*pack)(void* dst, const GemmOperand& b, int64_t k, int64_t n);
     void (*multiply)(const GemmBlock& block, void* scratch);
@@ -161,15 +162,16 @@ struct KernelTable {
     ConvertFn convert[kNumDTypes][kNumDTypes];
     // bits.cpp: packed bits; a position counts bits from an address. No byte outside a range is
     // touched, no bit outside a destination range changes.
-    void (*copy_bits)(uint8_t* dst, int64_t dst_bit, const uint8_t* src, int64_t src_bit, int64_t n);
+    void (*copy_bits)(uint8_t* dst, int64_t dst_bit, const uint8_t* src, int64_t src_bit,
+                      int64_t n);
     void (*fill_bits)(uint8_t* dst, int64_t dst_bit, int64_t n, bool value);
     int64_t (*count_bits)(const uint8_t* src, int64_t src_bit, int64_t n);
     // Bit i comes from src_bit + i * stride.
-    void (*gather_bits)(uint8_t* dst, int64_t dst_bit, const uint8_t* src, int64_t src_bit, int64_t stride,
-                        int64_t n);
+    void (*gather_bits)(uint8_t* dst, int64_t dst_bit, const uint8_t* src, int64_t src_bit,
+                        int64_t stride, int64_t n);
     // Bit i goes to dst_bit + i * stride.
-    void (*scatter_bits)(uint8_t* dst, int64_t dst_bit, int64_t stride, const uint8_t* src, int64_t src_bit,
-                         int64_t n);
+    void (*scatter_bits)(uint8_t* dst, int64_t dst_bit, int64_t stride, const uint8_t* src,
+                         int64_t src_bit, int64_t n);
     void (*unpack_bits)(uint8_t* bytes, const uint8_t* src, int64_t src_bit, int64_t n);
     void (*pack_bits)(uint8_t* dst, int64_t dst_bit, const uint8_t* bytes, int64_t n);
     // The first i with bit src_bit + i equal to value, or n.
@@ -179,14 +181,14 @@ struct KernelTable {
     StridedCopyFn scatter[5];  // dst[i * stride] = src[i]
     StridedCopyFn fill[5];     // dst[i * stride] = src[0]
     // dst[c * dst_stride + r] = src[r * src_stride + c], strides in elements.
-    void (*transpose[5])(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t rows,
-                         int64_t columns);
+    void (*transpose[5])(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
+                         int64_t rows, int64_t columns);
     // reduce.cpp. Sum: all but bool and the narrow floats; MinMax: integers and real floats;
     // Prod: (u)int64, float64, complex128; Moments: float32, float64.
     ReduceKernels reduce[kNumReduceOps][kNumDTypes];
     // counts[j] = set bits in column j of rows of kCountColumns bits; rows <= kReduceBlock.
     void (*count_columns)(uint64_t* counts, const uint64_t* bits, int64_t rows, int64_t cols);
-    ScanKernels scan_sum[kNumDTypes];   // (u)int64, float64, complex128
+    ScanKernels scan_sum[kNumDTypes];  // (u)int64, float64, complex128
     ScanKernels scan_prod[kNumDTypes];
     SortFn sort[kNumDTypes];
     ArgsortFn argsort[kNumDTypes];
@@ -196,7 +198,8 @@ struct KernelTable {
     DistinctFn distinct[kNumDTypes];
     ArgExtremeFn arg_extreme[2][kNumDTypes];  // least, largest; null for complex
     // out = base + the numbers of the `count` set bits among n.
-    void (*positions)(int64_t* out, int64_t count, const uint8_t* src, int64_t src_bit, int64_t n, int64_t base);
+    void (*positions)(int64_t* out, int64_t count, const uint8_t* src, int64_t src_bit, int64_t n,
+                      int64_t base);
     GemmKernels gemm[kNumDTypes];  // gemm.cpp; null functions for bool
 };
 
