@@ -98,14 +98,14 @@ class Program:
 
     def add(self, x, a, what):
         self.note(f"{len(self.pairs)}: {what} -> {a.dtype} {a.shape}")
-        assert x.shape == a.shape and x.dtype == a.dtype, self.log
+        assert (x.shape, x.dtype) == (a.shape, a.dtype), self.log
         if len(self.pairs) >= 12:
             del self.pairs[int(self.rng.integers(len(self.pairs)))]
         self.pairs.append((x, a))
 
     def check(self, x, a):
         got = np.array(x, copy=True)
-        assert got.dtype == a.dtype and got.shape == a.shape, self.log
+        assert (got.dtype, got.shape) == (a.dtype, a.shape), self.log
         if not np.array_equal(got, a, equal_nan=a.dtype.kind in "fc"):
             where = np.argwhere((got != a) & ~((got != got) & (a != a)))
             first = tuple(where[0])
@@ -389,7 +389,7 @@ class Program:
     def share(self):
         """Memory that NumPy owns: two overlapping arrays of it, and NumPy's own view."""
         dtype = np.dtype(self.choose(self.dtypes))
-        if dtype == bool or len(self.shape) != 1:
+        if dtype.kind == "b" or len(self.shape) != 1:
             return
         n = self.rng.integers(0, 7, self.shape).astype(dtype)
         a = n.copy()
