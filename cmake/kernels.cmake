@@ -36,7 +36,8 @@ foreach(isa ${ASC_ISAS})
     # AVX-512 headers trip over two of them (GCC bug 105593); `&` of conditions is how vector code
     # avoids branches.
     target_compile_options(${target} PRIVATE ${ASC_FLAGS_${isa}} -fno-math-errno -fno-trapping-math
-        -fno-exceptions -Wno-psabi $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized -Wno-maybe-uninitialized>
+        -fno-exceptions -Wno-psabi
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized -Wno-maybe-uninitialized>
         $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-bitwise-instead-of-logical>)
     list(APPEND ASC_KERNEL_TARGETS ${target})
     list(APPEND ASC_KERNEL_ISAS "X(${isa})")

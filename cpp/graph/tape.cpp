@@ -1,7 +1,6 @@
 #include "graph/tape.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
