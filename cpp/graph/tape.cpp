@@ -110,10 +110,7 @@ thread_local const Tape* running_here = nullptr;
 
 }  // namespace
 
-Deferral deferral() {
-    static const Deferral setting = deferral_setting();
-    return setting;
-}
+const Deferral deferral_in_force = deferral_setting();
 
 bool fusion_enabled() {
     static const bool enabled = [] {

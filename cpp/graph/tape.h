@@ -22,7 +22,8 @@ namespace asc {
 
 // What becomes of operations: run at the call, or recorded where that pays, or always.
 enum class Deferral : uint8_t { Off, Auto, Always };
-Deferral deferral();
+extern const Deferral deferral_in_force;  // read once, at load
+inline Deferral deferral() { return deferral_in_force; }
 bool fusion_enabled();
 
 class Tape;

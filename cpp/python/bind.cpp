@@ -12,12 +12,6 @@
 
 namespace asc::python {
 
-State& state() {
-    // Holds Python objects; never destroyed, since the interpreter may be gone by then.
-    static State& instance = *new State;
-    return instance;
-}
-
 namespace {
 
 PyObject* exception_type(ErrorKind kind) {

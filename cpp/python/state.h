@@ -20,7 +20,9 @@ struct State {
     PyObject* strict_variable = nullptr;  // a ContextVar: None, True or False
     std::atomic<bool> strict{true};       // where the variable is None
 };
-State& state();
+// Holds Python objects; never destroyed, since the interpreter may be gone by then.
+inline State* const the_state = new State;
+inline State& state() { return *the_state; }
 
 // Loads bfloat16 if that is what the dtype's name says; true if it is there now.
 bool load_bfloat16(PyObject* dtype);

@@ -65,8 +65,9 @@ const KernelTable& choose() {
 
 }  // namespace
 
-const KernelTable& kernels() {
+const KernelTable& choose_kernels() {
     static const KernelTable& table = choose();
+    __atomic_store_n(&chosen_kernels, &table, __ATOMIC_RELEASE);
     return table;
 }
 

@@ -5,7 +5,12 @@
 namespace asc::cpu {
 
 // Chosen once; ASCEND_ARRAY_API_ISA=v2|v3|v4|neon overrides, where the CPU can run it.
-const KernelTable& kernels();
+const KernelTable& choose_kernels();
+inline const KernelTable* chosen_kernels = nullptr;  // the same for all threads that set it
+inline const KernelTable& kernels() {
+    const KernelTable* table = __atomic_load_n(&chosen_kernels, __ATOMIC_ACQUIRE);
+    return table ? *table : choose_kernels();
+}
 
 // log2 of an element's bytes: the index of tables by width.
 constexpr int width_index(DType d) {
