@@ -21,7 +21,7 @@ namespace {
 
 // Small pieces have a class for each 64 bytes and are kept in thread caches, at most
 // kThreadPieces of each class. Larger ones have four classes to each power of two, so that at most
-// 25 % is padding.
+// 25 % is padding; their sizes leave room for the header of a Block beside a power of two.
 constexpr int64_t kSmallest = 64;
 constexpr int64_t kThreadLimit = 4096;
 constexpr int kThreadClasses = kThreadLimit / kSmallest;
@@ -33,7 +33,7 @@ constexpr int64_t kHugePage = int64_t{2} << 20;
 int class_of(int64_t nbytes) {
     if (nbytes <= kThreadLimit)
         return nbytes <= kSmallest ? 0 : static_cast<int>((nbytes - 1) / kSmallest);
-    uint64_t n = static_cast<uint64_t>(nbytes);
+    uint64_t n = static_cast<uint64_t>(std::max(nbytes - kSmallest, kThreadLimit + 1));
     int exponent = std::bit_width(n - 1);  // 2**(exponent - 1) < n <= 2**exponent
     uint64_t half = uint64_t{1} << (exponent - 1), quarter = half / 4;
     return kThreadClasses + 4 * (exponent - 13) +
@@ -42,7 +42,7 @@ int class_of(int64_t nbytes) {
 int64_t class_bytes(int index) {
     if (index < kThreadClasses) return (index + 1) * kSmallest;
     int64_t half = kThreadLimit << ((index - kThreadClasses) / 4);
-    return half + half / 4 * ((index - kThreadClasses) % 4 + 1);
+    return half + half / 4 * ((index - kThreadClasses) % 4 + 1) + kSmallest;
 }
 
 struct FreePiece {
