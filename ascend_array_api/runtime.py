@@ -237,11 +237,20 @@ def instruction_set() -> str:
     return _core.isa()
 
 
-def _strict_at_import() -> bool:
-    value = os.environ.get("ASCEND_ARRAY_API_STRICT", "1")
-    if value not in ("0", "1"):
-        raise ValueError(f"ASCEND_ARRAY_API_STRICT is 0 or 1, got {value!r}")
-    return value == "1"
+# The environment variables that the core reads, and the values that they may have.
+_SWITCHES = {
+    "ASCEND_ARRAY_API_STRICT": ("0", "1"),
+    "ASCEND_ARRAY_API_DEFER": ("auto", "off", "always"),
+    "ASCEND_ARRAY_API_FUSION": ("on", "off"),
+    "ASCEND_ARRAY_API_POOL": ("on", "off"),
+}
+
+
+def _check_switches() -> None:
+    for name, accepted in _SWITCHES.items():
+        value = os.environ.get(name)
+        if value is not None and value not in accepted:
+            raise ValueError(f"{name} is {' or '.join(accepted)}, got {value!r}")
 
 
 def __dir__() -> list[str]:
@@ -249,4 +258,5 @@ def __dir__() -> list[str]:
 
 
 _core.register_strict_var(_strict_here)
-_core.set_strict(_strict_at_import())
+_check_switches()
+_core.set_strict(os.environ.get("ASCEND_ARRAY_API_STRICT") != "0")

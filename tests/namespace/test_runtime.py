@@ -144,8 +144,17 @@ class TestStrictness:
         )
         assert done.stdout.strip() == str(strict)
 
-    def test_environment_with_a_bad_value(self, child_env):
-        env = child_env | {"ASCEND_ARRAY_API_STRICT": "maybe"}
+    @pytest.mark.parametrize(
+        ("switch", "accepted"),
+        [
+            ("STRICT", "0 or 1"),
+            ("DEFER", "auto or off or always"),
+            ("FUSION", "on or off"),
+            ("POOL", "on or off"),
+        ],
+    )
+    def test_environment_with_a_bad_value(self, child_env, switch, accepted):
+        env = child_env | {f"ASCEND_ARRAY_API_{switch}": "maybe"}
         done = subprocess.run(
             [sys.executable, "-c", "import ascend_array_api"],
             env=env,
@@ -153,7 +162,7 @@ class TestStrictness:
             text=True,
         )
         assert done.returncode != 0
-        assert "ASCEND_ARRAY_API_STRICT is 0 or 1, got 'maybe'" in done.stderr
+        assert f"ASCEND_ARRAY_API_{switch} is {accepted}, got 'maybe'" in done.stderr
 
 
 class TestThreads:
