@@ -129,8 +129,8 @@ def asarray(
     Notes
     -----
     A NumPy array or a buffer is read at the call: what its owner writes later is not seen. With
-    ``copy=False`` the memory is shared, and writes go through in both directions. Only ``bytes`` and
-    read-only memory maps, which nobody writes, are borrowed without a copy by default.
+    ``copy=False`` the memory is shared, and writes go through in both directions. Only ``bytes``
+    and read-only memory maps, which nobody writes, are borrowed without a copy by default.
 
     Examples
     --------
