@@ -1,5 +1,6 @@
 """A child process with its own settings, whose end is part of what is tested."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -45,3 +46,10 @@ def child(child_env):
 def defer(request):
     """Return each mode of deferral."""
     return request.param
+
+
+@pytest.fixture
+def memory_limit():
+    """Skip a test of how much memory is taken or missing where the sanitizer decides that."""
+    if "asan" in os.environ.get("LD_PRELOAD", ""):
+        pytest.skip("the address sanitizer has an allocator of its own")

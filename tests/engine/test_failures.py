@@ -36,6 +36,7 @@ def test_impossible_sizes_raise_at_the_call(child, defer):
     )
 
 
+@pytest.mark.usefixtures("memory_limit")
 @pytest.mark.parametrize("fusion", ["on", "off"])
 def test_a_failed_allocation_surfaces_at_the_read(child, fusion):
     child(
@@ -70,6 +71,7 @@ runtime.synchronize
     )
 
 
+@pytest.mark.usefixtures("memory_limit")
 def test_a_failed_result_is_good_again_when_it_is_overwritten(child):
     child(
         LIMITED
@@ -91,6 +93,7 @@ assert float(y[9_999_999]) == 5.0
     )
 
 
+@pytest.mark.usefixtures("memory_limit")
 def test_in_place_failure_leaves_other_arrays_alone(child):
     child(
         LIMITED

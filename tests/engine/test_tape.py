@@ -123,6 +123,7 @@ def test_memory_is_flat_in_a_loop_without_reads(child, defer):
     )
 
 
+@pytest.mark.usefixtures("memory_limit")
 def test_memory_is_flat_with_in_place_writes_through_views(child, defer):
     child(
         """
