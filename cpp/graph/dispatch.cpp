@@ -5,6 +5,7 @@
 
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/isa.h"
+#include "backend/cpu/reduce.h"
 #include "core/promotion.h"
 #include "core/view.h"
 #include "graph/tape.h"
@@ -106,10 +107,21 @@ void record(Op op, DType compute, std::span<const cpu::Operand> operands, const 
 
 void record_copy(const Array& dst, const Array& src) {
     Entry entry;
-    entry.copies = true;
+    entry.kind = Entry::Kind::Copy;
     entry.inputs[0] = src;
     entry.output = dst;
     Tape::current().record(std::move(entry));
+}
+
+// Records an entry whose result is a row-major promise.
+Array record_promise(Entry entry, std::span<const Array> inputs, Dims shape, DType dtype) {
+    entry.arity = static_cast<uint8_t>(inputs.size());
+    std::copy(inputs.begin(), inputs.end(), entry.inputs);
+    Dims strides = row_major_strides(shape);
+    Array out = Array::promised(std::move(shape), strides, dtype);
+    entry.output = out;
+    Tape::current().record(std::move(entry));
+    return out;
 }
 
 void check_integer_pow(const Argument& exponent, DType dtype) {
@@ -259,14 +271,40 @@ Array library_result(std::span<const Array> inputs, Dims shape, DType dtype, int
         return compute(inputs.data());
     }
     Entry entry;
+    entry.kind = Entry::Kind::Library;
     entry.library = std::move(compute);
-    entry.arity = static_cast<uint8_t>(inputs.size());
-    std::copy(inputs.begin(), inputs.end(), entry.inputs);
-    Dims strides = row_major_strides(shape);
-    Array out = Array::promised(std::move(shape), strides, dtype);
-    entry.output = out;
-    Tape::current().record(std::move(entry));
-    return out;
+    return record_promise(std::move(entry), inputs, std::move(shape), dtype);
+}
+
+Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes) {
+    Argument arg{&x, nullptr};
+    if (!defers(x.size(), {&arg, 1})) {
+        x.storage->settle();
+        return cpu::reduce(spec, x, axes);
+    }
+    Dims shape;
+    for (int i = 0; i < x.ndim(); ++i)
+        if (std::find(axes.begin(), axes.end(), i) == axes.end()) shape.push_back(x.shape[i]);
+    Entry entry;
+    entry.kind = Entry::Kind::Reduction;
+    entry.reduction = spec;
+    entry.axes = axes;
+    return record_promise(std::move(entry), {&x, 1}, std::move(shape), spec.result);
+}
+
+Array scan(const ScanSpec& spec, const Array& x, int axis) {
+    Argument arg{&x, nullptr};
+    if (!defers(x.size(), {&arg, 1})) {
+        x.storage->settle();
+        return cpu::scan(spec, x, axis);
+    }
+    Dims shape = x.shape;
+    shape[axis] += spec.initial;
+    Entry entry;
+    entry.kind = Entry::Kind::Scan;
+    entry.scan = spec;
+    entry.axes = {axis};
+    return record_promise(std::move(entry), {&x, 1}, std::move(shape), spec.dtype);
 }
 
 void assign(const Array& dst, const Array& src, const char* function) {

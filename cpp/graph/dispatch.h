@@ -36,6 +36,11 @@ Array convert(const Array& x, DType to);
 Array library_result(std::span<const Array> inputs, Dims shape, DType dtype, int64_t work,
                      LibraryFn compute);
 
+// x reduced along axes, which disappear; computed now, or recorded where that pays.
+Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes);
+// Running sums or products of x along an axis, likewise.
+Array scan(const ScanSpec& spec, const Array& x, int axis);
+
 // For C++ callers.
 Array apply(Op op, const Array& x);
 Array apply(Op op, const Array& x, const Array& y);

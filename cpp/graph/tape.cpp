@@ -162,6 +162,7 @@ void Event::wait() {
 std::shared_ptr<Event> Tape::mark() {
     auto event = std::make_shared<Event>(this);
     Entry marker;
+    marker.kind = Entry::Kind::Marker;
     marker.arity = 0;
     marker.reaches = event;
     std::unique_lock run_lock(running_, std::try_to_lock);
@@ -176,6 +177,7 @@ std::shared_ptr<Event> Tape::mark() {
 
 void Tape::await(std::shared_ptr<Event> event) {
     Entry marker;
+    marker.kind = Entry::Kind::Marker;
     marker.arity = 0;
     marker.awaits = std::move(event);
     std::lock_guard lock(mutex_);
@@ -187,7 +189,7 @@ void Tape::run(std::span<Entry> entries) {
     size_t first = 0;
     for (size_t i = 0; i < entries.size(); ++i) {
         Entry& marker = entries[i];
-        if (!marker.reaches && !marker.awaits) continue;
+        if (marker.kind != Entry::Kind::Marker) continue;
         run_entries(entries.subspan(first, i - first));
         if (marker.reaches) marker.reaches->reach();
         if (marker.awaits) marker.awaits->wait();

@@ -17,6 +17,7 @@
 #include "core/array.h"
 #include "graph/ops.h"
 #include "graph/program.h"
+#include "graph/reduction.h"
 
 namespace asc {
 
@@ -53,21 +54,30 @@ class Event {
 // Computes a new array of the layout that was promised for it; runs without the interpreter's lock.
 using LibraryFn = std::function<Array(const Array* inputs)>;
 
-// An elementwise operation, or a copy with conversion; its output is a view of a storage, new
-// or old. Or an operation of the library, such as a matrix product, with a promise as output. Or
-// a marker of an event, which has no output.
 struct Entry {
-    LibraryFn library;
-    std::shared_ptr<Event> reaches;  // a marker: this event is done here
-    std::shared_ptr<Event> awaits;   // a marker: what follows runs after this event
-    bool copies = false;             // output = input 0, broadcast and converted
+    enum class Kind : uint8_t {
+        Elementwise,  // output = op(inputs)
+        Copy,         // output = input 0, broadcast and converted
+        Reduction,    // output = input 0 reduced along `axes`
+        Scan,         // output = running sums or products of input 0 along axes[0]
+        Library,      // output = library(inputs)
+        Marker,       // of an event, without output
+    };
+    Kind kind = Kind::Elementwise;
     Op op = Op::Positive;
-    DType compute = DType::Float64;  // of the kernel
+    DType compute = DType::Float64;  // of the kernel of op
     uint8_t arity = 1;
     bool constant[3] = {};  // operand k is constants[k], in its register's dtype
     Array inputs[3];
     Constant constants[3];
+    // A view of a storage, new or old; a promise where the entry is not elementwise.
     Array output;
+    ReduceSpec reduction;
+    ScanSpec scan;
+    Dims axes;
+    LibraryFn library;
+    std::shared_ptr<Event> reaches;  // a marker: this event is done here
+    std::shared_ptr<Event> awaits;   // a marker: what follows runs after this event
 };
 
 class Tape : public Pending {

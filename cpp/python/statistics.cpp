@@ -1,16 +1,13 @@
 // Statistical functions, any, all, count_nonzero.
 #include <algorithm>
 
-#include "backend/cpu/reduce.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/dispatch.h"
 #include "python/bind.h"
 
 namespace asc::python {
 namespace {
-
-using cpu::ReduceSpec;
-using cpu::Reduction;
 
 // Throws unless the dtype is in the category, or relaxed mode holds and also takes it.
 void require_or_relax(const char* function, Category category, Category relaxed, DType dtype) {
@@ -41,14 +38,10 @@ PyObject* reduced(const char* function, const Array& x, PyObject* axis, PyObject
                   const ReduceSpec& spec) {
     const Dims axes = axis == Py_None ? all_axes(x.ndim()) : *to_axes(axis, x.ndim(), function);
     const bool keep = keepdims != Py_False && to_bool(keepdims, function, "keepdims");
-    Dims kept;
-    for (int i = 0; i < x.ndim(); ++i)
-        if (std::find(axes.begin(), axes.end(), i) == axes.end()) kept.push_back(x.shape[i]);
-    Array result =
-        library_result({&x, 1}, kept, spec.result, x.size(), [spec, axes](const Array* in) {
-            Unlocked unlocked(in->size());
-            return cpu::reduce(spec, *in, axes);
-        });
+    Array result = [&] {
+        Unlocked unlocked(x.size());
+        return reduce(spec, x, axes);
+    }();
     if (keep) {
         Dims shape = x.shape;
         for (int64_t i : axes) shape[static_cast<int>(i)] = 1;
@@ -132,7 +125,7 @@ PyObject* count_nonzero(PyObject* const* args) {
 // ---- cumulative_sum, cumulative_prod
 
 PyObject* cumulative(PyObject* const* args, const char* function, bool product) {
-    const Array& x = to_array(args[0], function, "x");
+    const Array& x = to_view(args[0], function, "x");
     if (x.ndim() == 0)
         raise(ErrorKind::Value, "%s: x has no axes; accepted: at least one", function);
     int axis = 0;
@@ -148,7 +141,7 @@ PyObject* cumulative(PyObject* const* args, const char* function, bool product) 
     const bool initial = to_bool(args[3], function, "include_initial");
     Array result = [&] {
         Unlocked unlocked(x.size());
-        return cpu::scan({product, dtype, initial}, x, axis);
+        return scan({product, dtype, initial}, x, axis);
     }();
     return wrap(std::move(result));
 }
