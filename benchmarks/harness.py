@@ -8,6 +8,7 @@ a ratio the median of the rounds' ratios to NumPy's time in the same round.
 
 import argparse
 import importlib
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -25,13 +26,16 @@ import numpy as np
 
 OURS = "ascend_array_api"
 BASE = "numpy"
-# Name on the command line: the module to import as xp.
+# Name on the command line: the package that must be installed, and the module to import as xp.
 LIBRARIES = {
-    OURS: OURS,
-    BASE: "numpy",
-    "torch": "torch",
-    "jax": "jax.numpy",
-    "array_api_strict": "array_api_strict",
+    OURS: (OURS, OURS),
+    BASE: ("numpy", "numpy"),
+    "numexpr": ("numexpr", "numpy"),
+    "torch": ("torch", "array_api_compat.torch"),
+    "jax": ("jax", "jax.numpy"),
+    "jax.jit": ("jax", "jax.numpy"),
+    "mlx": ("mlx", "mlx.core"),
+    "array_api_strict": ("array_api_strict", "array_api_strict"),
 }
 # Settings of the surrounding machine that would tie a library's BLAS to another processor.
 UNSET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
@@ -39,7 +43,7 @@ MIN_ROUNDS = 7
 # One timing repeats its statement until it takes about this long.
 SECONDS_PER_TIMING = 0.02
 # Results in floating point may differ by this much, relative to the largest element.
-TOLERANCE = {"f4": 1e-4, "f8": 1e-10}
+TOLERANCE = {"f4": 1e-4, "f8": 1e-10, "c8": 1e-4, "c16": 1e-10}
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,8 @@ class Case:
     setup: str
     statement: str
     target: float | None = None  # the largest ratio to NumPy's time that --check accepts
-    spelling: Mapping[str, str] = field(default_factory=dict)  # the statement in other libraries
+    # The statement in other libraries; in numexpr, which knows expressions alone, the expression.
+    spelling: Mapping[str, str] = field(default_factory=dict)
     wait: bool = True  # wait for each result; without it only for the last (call overhead)
 
 
@@ -64,15 +69,40 @@ def _waiter(library: str, xp: Any) -> Callable[[Any], Any]:
             return result
 
         return wait
-    if library == "jax":
+    if library in ("jax", "jax.jit"):
         return lambda result: result.block_until_ready()
+    if library == "mlx":
+
+        def evaluated(result: Any) -> Any:
+            xp.eval(result)
+            return result
+
+        return evaluated
     return lambda result: result
+
+
+def _statement(library: str, case: Case, scope: dict[str, Any]) -> str:
+    """Return what the library is to run; adds to `scope` what that needs."""
+    if library == "numexpr":
+        if library not in case.spelling:
+            raise NotImplementedError("not an expression of numexpr")
+        scope["numexpr"] = importlib.import_module("numexpr")
+        return f"numexpr.evaluate({case.spelling[library]!r})"
+    if library == "jax.jit":
+        jax = importlib.import_module("jax")
+        arrays = {name: x for name, x in scope.items() if isinstance(x, jax.Array)}
+        statement = case.spelling.get("jax", case.statement)
+        scope["compiled"] = jax.jit(eval(f"lambda {', '.join(arrays)}: {statement}", scope))
+        return f"compiled({', '.join(arrays)})"
+    return case.spelling.get(library, case.statement)
 
 
 def _serve(library: str, cases: Sequence[Case]) -> None:
     """Be the process of one library: obey one JSON command a line until the input ends."""
-    xp = importlib.import_module(LIBRARIES[library])
-    print(json.dumps({"version": sys.modules[library].__version__}), flush=True)
+    package, module = LIBRARIES[library]
+    xp = importlib.import_module(module)
+    version = xp.__version__ if library == OURS else importlib.metadata.version(package)
+    print(json.dumps({"version": version}), flush=True)
     wait = _waiter(library, xp)
     timer, number = timeit.Timer("pass"), 1
     for line in sys.stdin:
@@ -82,9 +112,9 @@ def _serve(library: str, cases: Sequence[Case]) -> None:
             continue
         case = cases[command["case"]]
         scope: dict[str, Any] = {"xp": xp, "np": np, "wait": wait}
-        statement = case.spelling.get(library, case.statement)
         try:
             exec(case.setup, scope)
+            statement = _statement(library, case, scope)
             result = wait(eval(statement, scope))
             np.save(command["path"], np.asarray(result))
             timer = timeit.Timer(f"wait({statement})" if case.wait else statement, globals=scope)
@@ -131,7 +161,7 @@ def _difference(result: np.ndarray, expected: np.ndarray) -> str | None:
     """Say how a result differs from NumPy's, or return None when it does not."""
     if result.shape != expected.shape:
         return f"shape {result.shape}, expected {expected.shape}"
-    if expected.dtype.kind != "f":
+    if expected.dtype.kind not in "fc":
         return None if np.array_equal(result, expected) else "other values"
     scale = float(np.max(np.abs(expected), initial=0.0)) or 1.0
     error = float(np.max(np.abs(result - expected), initial=0.0)) / scale
@@ -187,9 +217,28 @@ def _row(case: Case, libraries: Sequence[str], row: Mapping[str, Any]) -> tuple[
     return f"{text}  {'ok' if good else 'ABOVE'} (target {case.target:g}x)", good
 
 
+def _print_summary(rows: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print the mean gain over NumPy, and the works at which some peer is faster than we are."""
+    gains, behind = [], []
+    for name, row in rows.items():
+        others = {k: r for k, r in row["ratio"].items() if k != OURS}
+        if OURS not in row["ratio"] or not others:
+            continue
+        gains.append(1 / row["ratio"][OURS])
+        best = min(others, key=lambda k: others[k])
+        if others[best] < row["ratio"][OURS]:
+            behind.append(
+                f"{name}: {best} takes {others[best] / row['ratio'][OURS]:.2f} of our time"
+            )
+    if gains:
+        mean = statistics.geometric_mean(gains)
+        print(f"\nGeometric mean: {mean:.2f} times NumPy's speed over {len(gains)} works.")
+        print("\n".join(["Faster than we are:", *behind] if behind else ["No peer is faster."]))
+
+
 def _default_peers() -> list[str]:
     # PyTorch and JAX take part where they are installed.
-    found = [name for name in LIBRARIES if importlib.util.find_spec(name) is not None]
+    found = [name for name, (package, _) in LIBRARIES.items() if importlib.util.find_spec(package)]
     return [BASE, *(name for name in found if name != BASE)]
 
 
@@ -212,6 +261,7 @@ def _run(title: str, cases: Sequence[Case], args: argparse.Namespace) -> int:
     for name, row in rows.items():
         for library, error in row["errors"].items():
             print(f"{name}, {library}: {error}", file=sys.stderr)
+    _print_summary(rows)
     if args.json:
         Path(args.json).write_text(json.dumps({"versions": versions, "cases": rows}, indent=2))
     return 0 if good or not args.check else 1
