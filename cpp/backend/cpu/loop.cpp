@@ -51,6 +51,14 @@ Loop::Loop(std::span<const Array* const> operands) {
     }
 }
 
+Loop::Loop(int64_t rows, int64_t pitch, int64_t n) : ndim(rows == 1 ? 1 : 2) {
+    shape[0] = rows;
+    strides[0][0] = pitch;
+    shape[ndim - 1] = n;
+    strides[0][ndim - 1] = 1;
+    offset[0] = 0;
+}
+
 bool Loop::contiguous(int operand) const {
     int64_t expected = 1;
     for (int i = ndim - 1; i >= 0; --i) {

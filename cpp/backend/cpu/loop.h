@@ -18,6 +18,8 @@ struct Loop {
     // All operands broadcast to operands[0], whose memory order becomes the order of the loop:
     // largest stride first, negative strides turned round, extents of 1 dropped, axes merged.
     Loop(std::span<const Array* const> operands);
+    // Rows of n elements of one operand, `pitch` elements apart.
+    Loop(int64_t rows, int64_t pitch, int64_t n);
 
     // The operand's elements lie side by side in loop order.
     bool contiguous(int operand) const;

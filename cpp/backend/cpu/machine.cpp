@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "backend/cpu/tiles.h"
 #include "runtime/workers.h"
@@ -61,6 +62,8 @@ class Registers {
     int count_ = 0;
 };
 
+}  // namespace
+
 class Machine {
   public:
     explicit Machine(const ProgramCall& call)
@@ -82,6 +85,9 @@ class Machine {
             run_range(first, std::min(size, phase + (i + 1) * step));
         });
     }
+
+    void run_part(int64_t first, int64_t step, int64_t rows, int64_t n, std::byte* const* buffers,
+                  int64_t pitch) const;
 
   private:
     static std::span<const Array* const> list_arrays(const ProgramCall& call,
@@ -107,7 +113,8 @@ class Machine {
     }
 
     struct Lane;  // the state of one thread
-    void run_range(int64_t first, int64_t last);
+    void run_range(int64_t first, int64_t last) const;
+    void run_lane(Lane& lane, int64_t first, int64_t last) const;
 
     const ProgramCall& call_;
     const Program& program_;
@@ -128,7 +135,10 @@ struct Machine::Lane {
     bool loaded[kMaxOperands];
     int64_t tile;
 
-    explicit Lane(const Machine& machine, int64_t first) : m(machine) {
+    // Outputs without a storage go to `buffers`, whose elements lie as `rows` says.
+    explicit Lane(const Machine& machine, std::byte* const* buffers = nullptr,
+                  const Loop* rows = nullptr)
+        : m(machine) {
         const Program& p = m.program_;
         size_t outputs = m.call_.outputs.size(), count = m.call_.inputs.size();
         bool direct = p.code.size() <= 1;
@@ -136,9 +146,12 @@ struct Machine::Lane {
         int widest = p.widest_bits;
         for (size_t k = 0; k < outputs; ++k) {
             const Array& out = m.call_.outputs[k];
-            writers[k].emplace(m.loop_, static_cast<int>(k), out, p.outputs[k].dtype,
-                               m.whole_rows_);
-            writers[k]->seek(first);
+            if (out.storage) {
+                writers[k].emplace(m.loop_, static_cast<int>(k), out, p.outputs[k].dtype,
+                                   m.whole_rows_);
+            } else {
+                writers[k].emplace(*rows, buffers[k], out.dtype);
+            }
             direct &= writers[k]->direct();
             widest = std::max(widest, static_cast<int>(bits(out.dtype)));
         }
@@ -146,7 +159,6 @@ struct Machine::Lane {
             const Array& in = m.call_.inputs[k];
             readers[k].emplace(m.loop_, static_cast<int>(outputs + k), in, p.inputs[k],
                                m.whole_rows_);
-            readers[k]->seek(first);
             direct &= readers[k]->direct();
             scratch += !readers[k]->direct();
             widest = std::max(widest, static_cast<int>(bits(in.dtype)));
@@ -166,6 +178,13 @@ struct Machine::Lane {
                                             std::min(kLeastTile, most), most);
         // Behind the values' registers: two for each input (raw, converted) and one for outputs.
         registers = Registers::get(p.register_count + 2 * static_cast<int>(count) + 2);
+    }
+
+    void seek(int64_t flat) {
+        for (size_t k = 0; k < m.call_.outputs.size(); ++k) {
+            if (m.call_.outputs[k].storage) writers[k]->seek(flat);
+        }
+        for (size_t k = 0; k < m.call_.inputs.size(); ++k) readers[k]->seek(flat);
     }
 
     // An input with the memory of output k is still read behind instruction i.
@@ -256,8 +275,8 @@ struct Machine::Lane {
     }
 };
 
-void Machine::run_range(int64_t first, int64_t last) {
-    Lane lane(*this, first);
+void Machine::run_lane(Lane& lane, int64_t first, int64_t last) const {
+    lane.seek(first);
     int64_t row = loop_.inner();
     for (int64_t at = first; at < last;) {
         int64_t n = std::min(lane.tile, last - at);
@@ -269,10 +288,29 @@ void Machine::run_range(int64_t first, int64_t last) {
     }
 }
 
-}  // namespace
+void Machine::run_range(int64_t first, int64_t last) const {
+    Lane lane(*this);
+    run_lane(lane, first, last);
+}
+
+void Machine::run_part(int64_t first, int64_t step, int64_t rows, int64_t n,
+                       std::byte* const* buffers, int64_t pitch) const {
+    if (step == n && pitch == n) n *= std::exchange(rows, 1);
+    const Loop buffer(rows, pitch, n);
+    Lane lane(*this, buffers, &buffer);
+    for (int64_t r = 0; r < rows; ++r) run_lane(lane, first + r * step, first + r * step + n);
+}
 
 void run(const ProgramCall& call) {
     if (call.outputs[0].size() > 0) Machine(call).run();
+}
+
+PartialRun::PartialRun(const ProgramCall& call) : machine_(std::make_unique<Machine>(call)) {}
+PartialRun::~PartialRun() = default;
+
+void PartialRun::run(int64_t first, int64_t step, int64_t rows, int64_t n,
+                     std::byte* const* buffers, int64_t pitch) const {
+    machine_->run_part(first, step, rows, n, buffers, pitch);
 }
 
 }  // namespace asc::cpu

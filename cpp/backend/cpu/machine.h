@@ -1,5 +1,7 @@
 // The tile machine: runs a program tile by tile, its values in registers of a few KiB.
 #pragma once
+#include <memory>
+
 #include "graph/program.h"
 
 namespace asc::cpu {
@@ -7,5 +9,20 @@ namespace asc::cpu {
 // Runs the program for every index of the outputs. Inputs broadcast to that shape. An input may
 // share memory with an output only as the same view of it.
 void run(const ProgramCall& call);
+
+// A program that runs over parts of its index space, on the calling thread. Outputs without a
+// storage, outputs[0] among them, go to memory that is given with each part.
+class PartialRun {
+  public:
+    explicit PartialRun(const ProgramCall& call);  // which must outlive it
+    ~PartialRun();
+    // Indices [first + r * step, + n), in the memory order of outputs[0], for each r < rows. Row r
+    // of output k lies at element r * pitch of buffers[k].
+    void run(int64_t first, int64_t step, int64_t rows, int64_t n, std::byte* const* buffers,
+             int64_t pitch) const;
+
+  private:
+    std::unique_ptr<const class Machine> machine_;
+};
 
 }  // namespace asc::cpu

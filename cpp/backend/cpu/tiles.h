@@ -127,6 +127,12 @@ class Writer {
         adjacent_ = loop.contiguous(slot) || (whole_rows && cursor_.stride() == 1);
     }
 
+    // To rows of adjacent elements at `base`, without conversion.
+    Writer(const Loop& rows, std::byte* base, DType dtype)
+        : base_(base), from_(dtype), to_(dtype), adjacent_(true), cursor_(rows, 0) {
+        cursor_.seek(0);
+    }
+
     bool direct() const { return adjacent_ && from_ == to_ && from_ != DType::Bool; }
     void seek(int64_t flat) { cursor_.seek(flat); }
 
