@@ -55,11 +55,12 @@ Array Array::empty_ordered(Dims shape, const Dims& order, DType dtype) {
 }
 
 bool is_contiguous(const Array& x) {
+    const int64_t *shape = x.shape.data(), *strides = x.strides.data();
     int64_t expected = 1;
     for (int i = x.ndim() - 1; i >= 0; --i) {
-        if (x.shape[i] == 0) return true;
-        if (x.shape[i] != 1 && x.strides[i] != expected) return false;
-        expected *= x.shape[i];
+        if (shape[i] == 0) return true;
+        if (shape[i] != 1 && strides[i] != expected) return false;
+        expected *= shape[i];
     }
     return true;
 }

@@ -29,10 +29,11 @@ int64_t checked_product(const Dims& shape) {
 
 Dims row_major_strides(const Dims& shape) {
     Dims strides(shape.size());
-    int64_t stride = 1;
+    const int64_t* extents = shape.data();
+    int64_t *steps = strides.data(), stride = 1;
     for (int i = shape.size() - 1; i >= 0; --i) {
-        strides[i] = stride;
-        stride *= shape[i] > 0 ? shape[i] : 1;
+        steps[i] = stride;
+        stride *= extents[i] > 0 ? extents[i] : 1;
     }
     return strides;
 }

@@ -25,7 +25,13 @@ class Dims {
     Dims(const int64_t* values, int n) : Dims(n) {
         if (n) std::memcpy(data(), values, static_cast<size_t>(n) * sizeof(int64_t));
     }
-    Dims(const Dims& other) : Dims(other.data(), other.size_) {}
+    Dims(const Dims& other) : Dims(other.size_) {
+        // A copy of a size that the compiler knows, for nearly all lists.
+        if (size_ <= kInline)
+            std::memcpy(inline_, other.inline_, sizeof(inline_));
+        else
+            std::memcpy(data_, other.data_, static_cast<size_t>(size_) * sizeof(int64_t));
+    }
     Dims(Dims&& other) noexcept { take(other); }
     Dims& operator=(const Dims& other) {
         if (this != &other) *this = Dims(other);
@@ -57,9 +63,11 @@ class Dims {
     void erase(int at);
 
     friend bool operator==(const Dims& a, const Dims& b) {
-        return a.size_ == b.size_ &&
-               (a.size_ == 0 || std::memcmp(a.data(), b.data(),
-                                            static_cast<size_t>(a.size_) * sizeof(int64_t)) == 0);
+        if (a.size_ != b.size_) return false;
+        const int64_t *x = a.data(), *y = b.data();
+        for (int i = 0; i < a.size_; ++i)
+            if (x[i] != y[i]) return false;
+        return true;
     }
 
   private:

@@ -107,10 +107,15 @@ class Storage {
         return block_->data();
     }
     int64_t nbytes() const { return nbytes_; }
+    // Every recorded write has run, and none has failed.
+    bool finished() const {
+        return !writer_.load(std::memory_order_acquire) && !failed_.load(std::memory_order_acquire);
+    }
+    // The bytes of a finished storage belong to somebody else.
+    bool borrowed() const { return block_->borrowed(); }
     // Runs the recorded work that writes this storage; throws the error of work that failed.
     void settle() const {
-        if (writer_.load(std::memory_order_acquire) || failed_.load(std::memory_order_acquire))
-            settle_slowly();
+        if (!finished()) settle_slowly();
     }
 
     // ---- for whoever runs recorded work

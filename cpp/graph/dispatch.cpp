@@ -157,6 +157,65 @@ std::span<const Argument> values(Op op, std::span<const Argument> args) {
     return op == Op::Where ? args.subspan(1) : args;
 }
 
+// ---- the usual call: a kernel on the operands' own memory
+
+// One element that serves all of an array with at least as many axes.
+bool serves_all(const Array& x, const Array& like) {
+    return x.ndim() <= like.ndim() && x.size() == 1;
+}
+
+// The kernel of op where `like` is an operand and all operands are small, finished, row-major
+// arrays of its dtype and shape, or single elements of it; null where there is more to do.
+cpu::ElementwiseFn direct_kernel(Op op, const Array& like, std::span<const Argument> args) {
+    DType dtype = like.dtype;
+    if (deferral() == Deferral::Always || is_bool(dtype) || like.size() > kInline ||
+        !accepts(info(op).category, dtype) || (op == Op::Pow && is_integer(dtype))) {
+        return nullptr;
+    }
+    for (const Argument& arg : args) {
+        if (arg.array) {
+            const Array& x = *arg.array;
+            bool fits = x.shape == like.shape ? is_contiguous(x) : serves_all(x, like);
+            if (!fits || x.dtype != dtype || !x.storage->finished()) return nullptr;
+        } else if (promote_scalar(dtype, arg.scalar->kind, true) != dtype) {
+            return nullptr;
+        }
+    }
+    return cpu::kernels().elementwise[index(op)][index(dtype)];
+}
+
+void run_direct(cpu::ElementwiseFn kernel, Op op, const Array& like, std::span<const Argument> args,
+                std::byte* out) {
+    const void* sources[3];
+    Constant constants[3];
+    unsigned scalars = 0;
+    for (size_t k = 0; k < args.size(); ++k) {
+        if (args[k].array) {
+            sources[k] = args[k].array->data();
+        } else {
+            store(constants[k].bytes, like.dtype, *args[k].scalar, info(op).name);
+            sources[k] = constants[k].bytes;
+        }
+        bool whole = args[k].array && args[k].array->shape == like.shape;
+        scalars |= static_cast<unsigned>(!whole) << k;
+    }
+    kernel(out, sources, like.size(), scalars);
+}
+
+bool apply_inplace_directly(Op op, const Array& target, std::span<const Argument> args,
+                            const char* symbol) {
+    cpu::ElementwiseFn kernel = direct_kernel(op, target, args);
+    if (!kernel || result_dtype(info(op).result, target.dtype) != target.dtype) return false;
+    const Array* other = args[1].array;
+    bool apart = !other || (other->storage == target.storage
+                                ? other->offset == target.offset && other->shape == target.shape
+                                : !other->storage->borrowed() && !target.storage->borrowed());
+    if (!apart) return false;
+    prepare_write(target, symbol);
+    run_direct(kernel, op, target, args, target.data());
+    return true;
+}
+
 struct Plan {
     Op op;
     DType dtype;    // of the operands, promoted
@@ -223,6 +282,16 @@ void require(const char* function, Category category, DType dtype) {
     if (accepts(category, dtype)) return;
     raise(ErrorKind::Type, "%s: dtype %s is not supported; accepted: %s dtypes%s", function,
           name(dtype), describe(category), is_complex(dtype) ? "" : kRelax);
+}
+
+bool apply_directly(Op op, std::span<const Argument> args, Array& out) {
+    const Array *like = args[0].array, *last = args.back().array;
+    if (!like || (last && last->ndim() > like->ndim())) like = last;
+    cpu::ElementwiseFn kernel = like ? direct_kernel(op, *like, args) : nullptr;
+    if (!kernel) return false;
+    out = Array::empty(like->shape, result_dtype(info(op).result, like->dtype));
+    run_direct(kernel, op, *like, args, out.storage->data());
+    return true;
 }
 
 Array apply(Op op, std::span<const Argument> args, bool strict) {
@@ -320,6 +389,7 @@ void assign(const Array& dst, const Array& src, const char* function) {
 void apply_inplace(Op op, const Array& target, const Argument& other, bool strict,
                    const char* symbol) {
     Argument args[2] = {{&target, nullptr}, other};
+    if (apply_inplace_directly(op, target, args, symbol)) return;
     Plan p = plan(op, args, strict);
     if (p.result != target.dtype) {
         raise(ErrorKind::Type,

@@ -22,6 +22,9 @@ DType common_dtype(const char* function, std::span<const Argument> args, bool st
 // Throws Error(Type) that names the function, the dtype and what is accepted.
 void require(const char* function, Category category, DType dtype);
 
+// op(args...) in `out`, where that is one call of a kernel on small operands, for which both modes
+// do the same; false, with nothing done, for all others.
+bool apply_directly(Op op, std::span<const Argument> args, Array& out);
 // op(args...) as a new array.
 Array apply(Op op, std::span<const Argument> args, bool strict);
 // target = op(target, other) in place; `symbol` is the operator, for messages.

@@ -41,9 +41,10 @@ bool defined_by_standard(Op op, std::span<const Argument> args) {
 }
 
 PyObject* run(Op op, std::span<const Argument> args) {
+    Array result;
+    if (apply_directly(op, args, result)) return wrap(std::move(result));
     bool mode = defined_by_standard(op, args) || strict();
     if (all_below(args, kSmall)) return wrap(apply(op, args, mode));
-    Array result;
     {
         Unlocked unlocked(INT64_MAX);
         result = apply(op, args, mode);
