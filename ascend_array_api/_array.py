@@ -185,7 +185,7 @@ def __array__(  # noqa: N807
         reason = f"conversion to {np.dtype(dtype)}" if converts else "unpacking bool"
         raise ValueError(f"__array__: {reason} needs a copy, which copy=False forbids")
     shared = copy is not True and not copies
-    exported = _core.export_buffer(self, shared)
+    exported = _core.export_buffer(self)
     if converts:
         return exported.astype(dtype)
     return exported if shared or self.dtype == np.bool_ else exported.copy()
@@ -241,7 +241,7 @@ def __reduce_ex__(self: Array, protocol: Any, /) -> tuple[Any, ...]:  # noqa: N8
     tuple
         A function and its arguments.
     """
-    values = np.ascontiguousarray(_core.export_buffer(self, False)).reshape(-1)
+    values = np.ascontiguousarray(_core.export_buffer(self)).reshape(-1)
     if values.dtype == np.bool_:
         values = np.packbits(values, bitorder="little")
     raw = values.view(np.uint8)
@@ -281,7 +281,7 @@ def _visible(x: Array) -> tuple[npt.NDArray[Any], bool]:
                 # NumPy shows the last element even when the edges have none.
                 tail = x[(*before, slice(-max(edge, 1), None))]
                 x = _core.concat((head, tail), axis)
-    values = _core.export_buffer(x, False)
+    values = _core.export_buffer(x)
     if x.dtype.name == "bfloat16":
         values = values.astype(np.float32)
     return values, summarised

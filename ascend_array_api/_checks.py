@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
-
-from numpy.exceptions import AxisError
+from typing import SupportsIndex
 
 from . import _core
-from ._core import Array
+from ._core import Array, as_axes, as_axis, as_contracted_axis
 from ._dtypes import KINDS, float64, kind_of
 
-_RELAX = "ascend_array_api.runtime.set_strict(False)"
+__all__ = [
+    "as_axes",
+    "as_axis",
+    "as_contracted_axis",
+    "as_floating",
+    "as_index",
+    "require_array",
+    "require_numeric",
+    "require_rank",
+]
 
 
 def require_array(function: str, *arrays: object) -> None:
@@ -41,8 +48,8 @@ def as_floating(function: str, x: Array) -> Array:
         return x
     if _core.get_strict():
         raise TypeError(
-            f"{function}: expected a floating-point dtype, got {x.dtype}; convert it with astype, "
-            f"or accept it as float64 with {_RELAX}"
+            f"{function}: expected a floating-point dtype, got {x.dtype}; convert with astype"
+            f"{_core.HOW_TO_RELAX}"
         )
     return _core.astype(x, float64, True, None)
 
@@ -55,41 +62,6 @@ def require_rank(function: str, x: Array, rank: int) -> None:
 
 def as_index(function: str, name: str, value: object) -> int:
     """Return an integer argument as a Python int, or raise TypeError."""
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError(f"{function}: {name} is an integer, got {value!r}") from None
-
-
-def as_axis(function: str, axis: object, ndim: int) -> int:
-    """Return an axis counted from the front, or raise AxisError."""
-    i = as_index(function, "axis", axis)
-    if not -ndim <= i < ndim:
-        raise AxisError(f"{function}: axis {i} is out of bounds for array of dimension {ndim}")
-    return i + ndim if i < 0 else i
-
-
-def as_axes(function: str, axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
-    """Return distinct axes counted from the front; None means all of them."""
-    if axes is None:
-        return tuple(range(ndim))
-    if not isinstance(axes, Sequence):
-        return (as_axis(function, axes, ndim),)
-    found = tuple(as_axis(function, axis, ndim) for axis in axes)
-    if len(set(found)) != len(found):
-        raise ValueError(f"{function}: the axes {tuple(axes)} name the same axis twice")
-    return found
-
-
-def as_contracted_axis(function: str, axis: object, x1: Array, x2: Array) -> int:
-    """Return a negative axis common to two arrays, which the standard counts from the back."""
-    i = as_index(function, "axis", axis)
-    smaller, larger = sorted((x1.ndim, x2.ndim))
-    if i >= 0 and smaller == larger:
-        i -= larger
-    if not -smaller <= i < 0:
-        raise AxisError(
-            f"{function}: axis {axis} is not between -{smaller} and -1 for arrays with {x1.ndim} "
-            f"and {x2.ndim} dimensions"
-        )
-    return i
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise TypeError(f"{function}: {name} must be an int, got {type(value).__name__}")
+    return operator.index(value)

@@ -1,4 +1,4 @@
-"""The element types: their objects, their order in the core, and their facts."""
+"""The element types: their objects and their facts."""
 
 from __future__ import annotations
 
@@ -73,17 +73,8 @@ FLOAT_FORMATS: dict[str, FloatFormat] = {
     "float64": FloatFormat(53, 1023),
 }
 
-# The order of ASC_FOR_EACH_DTYPE in cpp/core/dtype.h.
-_CORE_ORDER = (
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
-    "float16 bfloat16 float32 float64 complex64 complex128"
-).split()
-
 _known: dict[str, DType] = STANDARD | {"float16": float16}
-
-
-def _register() -> None:
-    _core.register_dtypes([_known.get(name) for name in _CORE_ORDER])
+_core.register_dtypes(_known)
 
 
 def load_bfloat16() -> DType:
@@ -92,7 +83,7 @@ def load_bfloat16() -> DType:
     if found is None:
         found = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
         _known["bfloat16"] = found
-        _register()
+        _core.register_dtypes(_known)
     return found
 
 
@@ -124,8 +115,8 @@ def as_dtype(function: str, dtype: object) -> DType:
     if not isinstance(dtype, np.dtype):
         if dtype is None or _core.get_strict():
             raise TypeError(
-                f"{function}: expected a dtype such as xp.float32, got {dtype!r}; strings and "
-                "types are accepted after ascend_array_api.runtime.set_strict(False)"
+                f"{function}: expected a dtype such as xp.float32, got {dtype!r}"
+                f"{_core.HOW_TO_RELAX if isinstance(dtype, str | type) else ''}"
             )
         try:
             return as_dtype(function, np.dtype(dtype))  # type: ignore[call-overload]
@@ -138,6 +129,3 @@ def as_dtype(function: str, dtype: object) -> DType:
             "order"
         )
     return found
-
-
-_register()

@@ -52,7 +52,7 @@ def _input(function: str, x: Array, norm: str) -> npt.NDArray[Any]:
         )
     if x.dtype.itemsize == 2:
         x = _core.astype(x, float32, False, None)
-    return _core.export_buffer(x, False)
+    return _core.export_buffer(x)
 
 
 def _output(values: npt.NDArray[Any], x: Array) -> Array:

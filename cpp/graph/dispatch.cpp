@@ -13,9 +13,6 @@
 namespace asc {
 namespace {
 
-constexpr const char* kRelax =
-    "; convert with astype, or relax with runtime.set_strict(False) or ASCEND_ARRAY_API_STRICT=0";
-
 // Relaxed mode: the dtype in which NumPy computes an operation that the standard does not define
 // for `dtype`, or the dtype itself.
 DType relaxed_dtype(Op op, DType dtype) {
@@ -240,8 +237,8 @@ Plan plan(Op op, std::span<const Argument> args, bool strict) {
 DType promote_or_raise(const char* function, DType a, DType b, bool strict) {
     if (auto dtype = promote(a, b, strict)) return *dtype;
     raise(ErrorKind::Type,
-          "%s: the dtypes %s and %s do not promote to a common one; accepted: two dtypes of one "
-          "kind%s",
+          "%s: the dtypes %s and %s do not promote to a common one; "
+          "accepted: two dtypes of one kind; convert with astype%s",
           function, name(a), name(b), strict ? kRelax : "");
 }
 
@@ -260,18 +257,18 @@ DType common_dtype(const char* function, std::span<const Argument> args, bool st
     }
     if (!found) {
         raise(ErrorKind::Type,
-              "%s: no argument is an array; accepted: at least one ascend_array_api array",
+              "%s: x1 and x2 are both Python scalars; accepted: an ascend_array_api array as at "
+              "least one of them",
               function);
     }
     for (const Argument& arg : args) {
         if (arg.array) continue;
         auto promoted = promote_scalar(dtype, arg.scalar->kind, strict);
         if (!promoted) {
-            raise(
-                ErrorKind::Type,
-                "%s: a Python %s does not go with an array of dtype %s; accepted: a scalar of the "
-                "array's kind%s",
-                function, type_name(*arg.scalar), name(dtype), kRelax);
+            raise(ErrorKind::Type,
+                  "%s: a Python %s does not go with an array of dtype %s; "
+                  "accepted: a scalar of the array's kind; convert with astype%s",
+                  function, type_name(*arg.scalar), name(dtype), kRelax);
         }
         dtype = *promoted;
     }
@@ -280,7 +277,8 @@ DType common_dtype(const char* function, std::span<const Argument> args, bool st
 
 void require(const char* function, Category category, DType dtype) {
     if (accepts(category, dtype)) return;
-    raise(ErrorKind::Type, "%s: dtype %s is not supported; accepted: %s dtypes%s", function,
+    raise(ErrorKind::Type,
+          "%s: dtype %s is not supported; accepted: %s dtypes; convert with astype%s", function,
           name(dtype), describe(category), is_complex(dtype) ? "" : kRelax);
 }
 

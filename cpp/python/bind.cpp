@@ -7,6 +7,7 @@
 #include <new>
 
 #include "backend/cpu/elementwise.h"
+#include "core/promotion.h"
 #include "core/view.h"
 #include "python/state.h"
 
@@ -90,6 +91,11 @@ void set_python_error() {
     }
 }
 
+void forgive(PyObject* kind) {
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(kind)) throw PythonError{};
+    PyErr_Clear();
+}
+
 Array& to_array(PyObject* o, const char* function, const char* parameter) {
     Array& x = to_view(o, function, parameter);
     x.storage->settle();
@@ -135,7 +141,7 @@ std::optional<DType> find_dtype(PyObject* o) {
         if (!s.dtypes[i]) continue;
         int equal = PyObject_RichCompareBool(s.dtypes[i], o, Py_EQ);
         if (equal > 0) return static_cast<DType>(i);
-        if (equal < 0) PyErr_Clear();
+        if (equal < 0) forgive(PyExc_Exception);
     }
     return load_bfloat16(o) ? std::optional(DType::BFloat16) : std::nullopt;
 }
@@ -143,17 +149,14 @@ std::optional<DType> find_dtype(PyObject* o) {
 bool load_bfloat16(PyObject* dtype) {
     State& s = state();
     if (s.dtypes[index(DType::BFloat16)]) return false;
-    PyObject* name = PyObject_GetAttrString(dtype, "name");
-    bool wanted =
-        name && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "bfloat16") == 0;
-    Py_XDECREF(name);
-    PyErr_Clear();
-    if (!wanted) return false;
-    PyObject* module = PyImport_ImportModule("ascend_array_api.dtypes");
-    PyObject* loaded = module ? PyObject_GetAttrString(module, "bfloat16") : nullptr;
-    Py_XDECREF(module);
-    Py_XDECREF(loaded);
-    PyErr_Clear();
+    Object name = Object::steal(PyObject_GetAttrString(dtype, "name"));
+    if (!PyUnicode_Check(name.get()) ||
+        PyUnicode_CompareWithASCIIString(name.get(), "bfloat16") != 0)
+        return false;
+    Object module = Object::steal(PyImport_ImportModule("ascend_array_api.dtypes"));
+    // The attribute is missing where ml_dtypes is.
+    Py_XDECREF(PyObject_GetAttrString(module.get(), "bfloat16"));
+    forgive(PyExc_AttributeError);
     return s.dtypes[index(DType::BFloat16)] != nullptr;
 }
 
@@ -168,10 +171,11 @@ DType to_dtype(PyObject* o, const char* function) {
     Object text = Object::steal(PyObject_Repr(o));
     const char* utf8 = PyUnicode_AsUTF8(text.get());
     if (!utf8) throw PythonError{};
+    bool named = PyUnicode_Check(o) || PyType_Check(o);
     raise(ErrorKind::Type,
           "%s: %s is not a dtype of this library; accepted: ascend_array_api.float64 and the like, "
-          "native byte order",
-          function, utf8);
+          "native byte order%s",
+          function, utf8, named && strict() ? kRelax : "");
 }
 
 std::optional<DType> to_optional_dtype(PyObject* o, const char* function) {
@@ -206,8 +210,8 @@ Argument to_argument(PyObject* o, Scalar& room, const char* function, const char
         return {nullptr, &room};
     }
     raise(ErrorKind::Type,
-          "%s: %s must be an ascend_array_api array or a Python scalar, got %s; convert it with "
-          "asarray",
+          "%s: %s must be an ascend_array_api array or a Python scalar, got %s; "
+          "convert it with asarray",
           function, parameter, type_of(o));
 }
 
@@ -266,12 +270,24 @@ int64_t to_offset(PyObject* o, const char* function, const char* parameter) {
 
 double to_double(PyObject* o, const char* function, const char* parameter) {
     double value = PyFloat_AsDouble(o);
-    if (value == -1.0 && PyErr_Occurred()) {
+    if (value != -1.0 || !PyErr_Occurred()) return value;
+    if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
         PyErr_Clear();
-        raise(ErrorKind::Type, "%s: %s must be a float or int, got %s", function, parameter,
-              type_of(o));
+        raise(ErrorKind::Overflow, "%s: %s is too large for a float", function, parameter);
     }
-    return value;
+    forgive(PyExc_TypeError);
+    raise(ErrorKind::Type, "%s: %s must be a float or int, got %s", function, parameter,
+          type_of(o));
+}
+
+int to_axis(PyObject* o, int ndim, const char* function) {
+    return normalize_axis(to_int(o, function, "axis"), ndim, function);
+}
+
+const char* to_name(PyObject* o) {
+    const char* utf8 = PyUnicode_AsUTF8(o);
+    if (!utf8) throw PythonError{};
+    return utf8;
 }
 
 bool to_bool(PyObject* o, const char* function, const char* parameter) {
@@ -307,8 +323,7 @@ PyObject* dims_tuple(const Dims& dims) {
 
 std::optional<Dims> to_axes(PyObject* o, int ndim, const char* function) {
     if (o == Py_None) return std::nullopt;
-    if (PyLong_CheckExact(o))
-        return Dims{normalize_axis(to_int(o, function, "axis"), ndim, function)};
+    if (PyLong_CheckExact(o)) return Dims{to_axis(o, ndim, function)};
     return normalize_axes(to_dims(o, function, "axis"), ndim, function);
 }
 

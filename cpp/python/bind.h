@@ -32,6 +32,9 @@ PyObject* guarded(F&& body) noexcept {
     }
 }
 
+// Clears an exception of a kind; throws PythonError where another one is set.
+void forgive(PyObject* kind);
+
 // A counted PyObject, for results under construction.
 class Object {
   public:
@@ -98,7 +101,11 @@ int64_t to_int(PyObject* o, const char* function,
 // The same for offsets of diagonals: what exceeds every matrix is cut to +-2**62.
 int64_t to_offset(PyObject* o, const char* function, const char* parameter);
 double to_double(PyObject* o, const char* function, const char* parameter);
+// An axis counted from the front.
+int to_axis(PyObject* o, int ndim, const char* function);
 bool to_bool(PyObject* o, const char* function, const char* parameter);
+// The name of a function composed in Python, for messages; lives as long as o.
+const char* to_name(PyObject* o);
 // An int or a sequence of ints.
 Dims to_dims(PyObject* o, const char* function, const char* parameter);
 PyObject* dims_tuple(const Dims& dims);

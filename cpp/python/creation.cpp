@@ -15,6 +15,7 @@ namespace asc::python {
 namespace {
 
 void zero(const Array& x) {
+    Unlocked unlocked(x.size());
     std::memset(x.storage->data(), 0, static_cast<size_t>((x.size() * bits(x.dtype) + 7) / 8));
 }
 
@@ -68,7 +69,10 @@ PyObject* full(PyObject* const* args) {
         promote_or_raise("full", target, value.array->dtype, true);
     checked_size(shape, target, "full");
     Array out = Array::empty(std::move(shape), target);
-    assign(out, *value.array, "full");
+    {
+        Unlocked unlocked(out.size());
+        assign(out, *value.array, "full");
+    }
     return wrap(std::move(out));
 }
 
@@ -92,6 +96,7 @@ template <class T, class F>
 void generate(const Array& out, DType computed, F&& value) {
     constexpr int64_t kTile = 512;
     int64_t n = out.size();
+    Unlocked unlocked(n);
     auto convert = cpu::kernels().convert[index(computed)][index(out.dtype)];
     auto tile = [&](int64_t t) {
         T buffer[kTile];
@@ -195,8 +200,8 @@ PyObject* arange(PyObject* const* args) {
     if (is_integer(dtype) && strict()) {
         raise(ErrorKind::Type,
               "arange: float arguments do not go with dtype %s; accepted: ints, or a "
-              "floating-point dtype",
-              name(dtype));
+              "floating-point dtype%s",
+              name(dtype), kRelax);
     }
     return wrap(arange_floats(as_double(start), as_double(stop), as_double(step), dtype));
 }

@@ -115,9 +115,8 @@ PyObject* imag(PyObject* const* args) {
     if (is_complex(x.dtype)) return wrap(imag_view(x));
     if (strict()) {
         raise(ErrorKind::Type,
-              "imag: dtype %s is not supported; accepted: complex dtypes, or relaxed mode "
-              "(runtime.set_strict(False)), where real arrays have an imaginary part of zeros",
-              name(x.dtype));
+              "imag: dtype %s is not supported; accepted: complex dtypes; convert with astype%s",
+              name(x.dtype), kRelax);
     }
     Array zeros = Array::empty(x.shape, x.dtype);
     std::memset(zeros.data(), 0, static_cast<size_t>(zeros.size() * itemsize(x.dtype)));

@@ -9,6 +9,7 @@
 
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/gather.h"
+#include "backend/cpu/sorting.h"
 #include "core/promotion.h"
 #include "core/view.h"
 #include "python/bind.h"
@@ -34,16 +35,19 @@ int consumed(const Item& item) {
     return item.kind == ItemKind::Array && is_bool(item.array.dtype) ? item.array.ndim() : 1;
 }
 
+[[noreturn]] void index_beyond_int64(const char* function) {
+    raise(ErrorKind::Index, "%s: an index beyond 64 bits is out of bounds", function);
+}
+
 Array index_array(const Array& x, const char* function) {
     if (is_bool(x.dtype)) return x;
     if (!is_integer(x.dtype)) {
         raise(ErrorKind::Index, "%s: arrays as index must be of integer or bool dtype, got %s",
               function, name(x.dtype));
     }
+    Unlocked unlocked(x.size());
     Array indices = x.dtype == DType::Int64 ? contiguous(x) : cast(x, DType::Int64);
-    if (x.dtype == DType::UInt64 && any_negative(indices)) {
-        raise(ErrorKind::Index, "%s: an index of 2**63 or more is out of bounds", function);
-    }
+    if (x.dtype == DType::UInt64 && any_negative(indices)) index_beyond_int64(function);
     return indices;
 }
 
@@ -70,6 +74,7 @@ bool is_index_like(PyObject* o) { return PyIndex_Check(o) && !is_array(o) && !is
 Array to_index_array(PyObject* o, const char* function) {
     if (is_array(o)) return index_array(array_of(o), function);
     if (auto s = find_scalar(o); s && s->kind != Kind::Real && s->kind != Kind::Complex) {
+        if (s->too_big || s->above_int64) index_beyond_int64(function);
         return index_array(
             from_scalar(*s, s->kind == Kind::Bool ? DType::Bool : DType::Int64, function),
             function);
@@ -82,10 +87,8 @@ Array to_index_array(PyObject* o, const char* function) {
     if (!convertible || strict()) {
         raise(ErrorKind::Index,
               "%s: %s is no index; accepted: ints, slices, None, Ellipsis, integer and bool arrays "
-              "of this "
-              "library%s",
-              function, Py_TYPE(o)->tp_name,
-              convertible ? " (in relaxed mode also NumPy arrays and lists)" : "");
+              "of this library%s",
+              function, Py_TYPE(o)->tp_name, convertible ? kRelax : "");
     }
     Array x = as_array(o, function);
     return index_array(x.size() == 0 && PyList_Check(o) ? cast(x, DType::Int64) : x, function);
@@ -109,11 +112,11 @@ int64_t checked_index(int64_t i, int64_t extent, int axis, const char* function)
     return i < 0 ? i + extent : i;
 }
 
-int64_t key_int(PyObject* o) {
+int64_t checked_index(PyObject* o, int64_t extent, int axis, const char* function) {
     int overflow = 0;
     int64_t i = PyLong_AsLongLongAndOverflow(o, &overflow);
-    if (overflow) return overflow > 0 ? INT64_MAX : INT64_MIN + 1;
-    return i;
+    if (overflow) index_beyond_int64(function);
+    return checked_index(i, extent, axis, function);
 }
 
 // Items that meet every axis of x: the ellipsis is spelled out, missing axes are full slices.
@@ -168,11 +171,8 @@ std::vector<Item> parse(const Array& x, const Key& key, const char* function) {
             axis += consumed(item);
             items.push_back(std::move(item));
         } else {
-            items.push_back({ItemKind::Int,
-                             checked_index(key_int(o), x.shape[axis], axis, function),
-                             1,
-                             0,
-                             {}});
+            items.push_back(
+                {ItemKind::Int, checked_index(o, x.shape[axis], axis, function), 1, 0, {}});
             ++axis;
         }
     }
@@ -209,8 +209,7 @@ bool simple_view(const Array& x, const Key& key, Array& view, const char* functi
     for (int axis = 0; axis < x.ndim(); ++axis) {
         PyObject* o = axis < key.count ? key.items[axis] : nullptr;
         if (o && PyLong_CheckExact(o)) {
-            view.offset +=
-                checked_index(key_int(o), x.shape[axis], axis, function) * x.strides[axis];
+            view.offset += checked_index(o, x.shape[axis], axis, function) * x.strides[axis];
             continue;
         }
         view.shape[kept] = x.shape[axis];
@@ -243,15 +242,15 @@ Offsets mask_offsets(const Array& x, int axis, const Array& mask, const char* fu
                   to_string(x.shape).c_str());
         }
     }
-    Offsets result{{}, cpu::true_positions(mask)};
-    result.shape = Dims{static_cast<int64_t>(result.values.size())};
-    for (int64_t& position : result.values) {
-        int64_t offset = 0, rest = position;
+    const Array positions = cpu::nonzero(reshape(contiguous(mask), {mask.size()}))[0];
+    const auto* from = reinterpret_cast<const int64_t*>(positions.data());
+    Offsets result{positions.shape, std::vector<int64_t>(static_cast<size_t>(positions.size()))};
+    for (int64_t& offset : result.values) {
+        int64_t rest = *from++;
         for (int i = mask.ndim() - 1; i >= 0; --i) {
             offset += rest % mask.shape[i] * x.strides[axis + i];
             rest /= mask.shape[i];
         }
-        position = offset;
     }
     return result;
 }
@@ -297,12 +296,20 @@ Offsets combine(const Offsets& a, const Offsets& b, const char* function) {
     return result;
 }
 
+// Elements of all index arrays.
+int64_t work_of(const std::vector<Item>& items) {
+    int64_t work = 0;
+    for (const Item& item : items) work += item.kind == ItemKind::Array ? item.array.size() : 0;
+    return work;
+}
+
 struct ArrayIndex {
     cpu::Selection selection;
     Dims shape;  // of the result
 };
 
 ArrayIndex resolve(const Array& x, const std::vector<Item>& items, const char* function) {
+    Unlocked unlocked(work_of(items));
     ArrayIndex result;
     cpu::Selection& s = result.selection;
     s.base = x.offset;
@@ -370,10 +377,8 @@ Array value_array(const Array& x, PyObject* value) {
             if (loses || strict()) {
                 raise(ErrorKind::Type,
                       "setitem: values of dtype %s cannot be stored in an array of dtype %s; "
-                      "accepted: dtypes "
-                      "that promote to it%s",
-                      name(v.dtype), name(x.dtype),
-                      loses ? "" : ", or relaxed mode (runtime.set_strict(False))");
+                      "accepted: dtypes that promote to it%s",
+                      name(v.dtype), name(x.dtype), loses ? "" : kRelax);
             }
         }
         return v;
@@ -382,11 +387,11 @@ Array value_array(const Array& x, PyObject* value) {
         auto promoted = promote_scalar(x.dtype, s->kind, true);
         if (promoted != x.dtype &&
             ((s->kind == Kind::Complex && !is_complex(x.dtype)) || strict())) {
+            bool loses = s->kind == Kind::Complex && !is_complex(x.dtype);
             raise(ErrorKind::Type,
-                  "setitem: a Python %s cannot be stored in an array of dtype %s; accepted: a "
-                  "scalar of the "
-                  "array's kind",
-                  type_name(*s), name(x.dtype));
+                  "setitem: a Python %s cannot be stored in an array of dtype %s; "
+                  "accepted: a scalar of the array's kind%s",
+                  type_name(*s), name(x.dtype), loses ? "" : kRelax);
         }
         return from_scalar(*s, x.dtype, kSet);
     }
@@ -394,8 +399,7 @@ Array value_array(const Array& x, PyObject* value) {
         return as_array(value, kSet);
     raise(ErrorKind::Type,
           "setitem: the value must be an ascend_array_api array or a Python scalar, got %s; "
-          "convert it with "
-          "asarray",
+          "convert it with asarray",
           Py_TYPE(value)->tp_name);
 }
 
@@ -472,25 +476,15 @@ PyObject* take(PyObject* const* args) {
         raise(ErrorKind::Value, "take: indices must have one dimension, got shape %s",
               to_string(raw.shape).c_str());
     }
-    int axis =
-        args[2] == Py_None ? 0 : normalize_axis(to_int(args[2], "take", "axis"), x.ndim(), "take");
+    int axis = args[2] == Py_None ? 0 : to_axis(args[2], x.ndim(), "take");
     std::vector<Item> items;
     for (int i = 0; i < x.ndim(); ++i) items.push_back({ItemKind::Slice, 0, 1, x.shape[i], {}});
     items[static_cast<size_t>(axis)] = {ItemKind::Array, 0, 1, 0, index_array(raw, "take")};
     return wrap(select_by_arrays(x, resolve(x, items, "take")));
 }
 
-PyObject* take_along_axis(PyObject* const* args) {
-    constexpr const char* function = "take_along_axis";
-    const Array& x = to_array(args[0], function, "x");
-    const Array& raw = to_array(args[1], function, "indices");
-    require(function, Category::Integer, raw.dtype);
-    if (raw.ndim() != x.ndim()) {
-        raise(ErrorKind::Value,
-              "%s: x has shape %s and indices %s; the same number of dimensions is needed",
-              function, to_string(x.shape).c_str(), to_string(raw.shape).c_str());
-    }
-    int axis = normalize_axis(to_int(args[2], function, "axis"), x.ndim(), function);
+// The elements of x at places along an axis that differ from line to line.
+Array select_along_axis(const Array& x, const Array& raw, int axis, const char* function) {
     Array rows = axis_last(x, axis), wanted = axis_last(raw, axis);
     int64_t extent = rows.shape.back(), count = wanted.shape.back(), stride = rows.strides.back();
     Dims outer = broadcast_shapes(Dims(rows.shape.data(), x.ndim() - 1),
@@ -524,7 +518,26 @@ PyObject* take_along_axis(PyObject* const* args) {
     Dims order;
     for (int i = 0; i < x.ndim(); ++i)
         order.push_back(i < axis ? i : i == axis ? x.ndim() - 1 : i - 1);
-    return wrap(permute(out, order));
+    return permute(out, order);
+}
+
+PyObject* take_along_axis(PyObject* const* args) {
+    constexpr const char* function = "take_along_axis";
+    const Array& x = to_array(args[0], function, "x");
+    const Array& raw = to_array(args[1], function, "indices");
+    require(function, Category::Integer, raw.dtype);
+    if (raw.ndim() != x.ndim()) {
+        raise(ErrorKind::Value,
+              "%s: x has shape %s and indices %s; the same number of dimensions is needed",
+              function, to_string(x.shape).c_str(), to_string(raw.shape).c_str());
+    }
+    int axis = to_axis(args[2], x.ndim(), function);
+    Array out;
+    {
+        Unlocked unlocked(std::max(x.size(), raw.size()));
+        out = select_along_axis(x, raw, axis, function);
+    }
+    return wrap(std::move(out));
 }
 
 }  // namespace

@@ -72,14 +72,56 @@ void release_with_interpreter(ReleaseFn release, void* context) {
 
 // ---- import by the buffer protocol
 
-void release_buffer(void* context) {
-    release_with_interpreter(
-        [](void* held) {
-            auto* buffer = static_cast<Py_buffer*>(held);
-            PyBuffer_Release(buffer);
-            delete buffer;
-        },
-        context);
+// The buffer of an object, and that of the memory map below it: NumPy lets go of the latter, but
+// a map that is closed takes its memory along.
+struct HeldBuffers {
+    Py_buffer view{}, map{};
+    HeldBuffers() = default;
+    HeldBuffers(const HeldBuffers&) = delete;
+    HeldBuffers& operator=(const HeldBuffers&) = delete;
+    ~HeldBuffers() {
+        PyBuffer_Release(&map);
+        PyBuffer_Release(&view);
+    }
+};
+
+void release_buffers(void* context) {
+    release_with_interpreter([](void* held) { delete static_cast<HeldBuffers*>(held); }, context);
+}
+
+// What the memory of NumPy arrays and memoryviews belongs to.
+Object memory_owner(PyObject* o) {
+    // The class's own attribute: a subclass may say anything.
+    auto* ndarray = reinterpret_cast<PyObject*>(state().ndarray_type);
+    Object base = Object::steal(PyObject_GetAttrString(ndarray, "base"));
+    Object owner = Object::borrow(o);
+    for (;;) {
+        PyObject* next = nullptr;
+        if (PyMemoryView_Check(owner.get())) {
+            next = Py_XNewRef(PyMemoryView_GET_BASE(owner.get()));
+        } else if (is_ndarray(owner.get())) {
+            next =
+                Object::steal(Py_TYPE(base.get())->tp_descr_get(base.get(), owner.get(), ndarray))
+                    .release();
+        }
+        if (!next) return owner;
+        if (next == Py_None) {
+            Py_DECREF(next);
+            return owner;
+        }
+        owner = Object::steal(next);
+    }
+}
+
+bool is_memory_map(PyObject* o) {
+    // Where nobody has imported the module, there are no maps.
+    Object name = Object::steal(PyUnicode_FromString("mmap"));
+    PyObject* module = PyImport_GetModule(name.get());
+    if (!module) return false;
+    Object held = Object::steal(module);
+    Object type = Object::steal(PyObject_GetAttrString(module, "mmap"));
+    return PyType_Check(type.get()) &&
+           PyObject_TypeCheck(o, reinterpret_cast<PyTypeObject*>(type.get()));
 }
 
 std::optional<DType> integer_of(Py_ssize_t size, bool is_signed) {
@@ -127,16 +169,17 @@ std::optional<DType> dtype_of_format(const char* format, Py_ssize_t size) {
 struct Imported {
     Array array;  // for bool: one byte an element, as UInt8
     DType dtype;
+    bool immutable;  // nobody can change the bytes while they are borrowed
 };
 
 // A view of the object's memory; nothing where its layout or format is none of ours.
 std::optional<Imported> import_buffer(PyObject* o, bool writable) {
-    auto buffer = std::make_unique<Py_buffer>();
-    if (PyObject_GetBuffer(o, buffer.get(), writable ? PyBUF_FULL : PyBUF_FULL_RO) < 0) {
-        PyErr_Clear();
+    auto held = std::make_unique<HeldBuffers>();
+    Py_buffer* buffer = &held->view;
+    if (PyObject_GetBuffer(o, buffer, writable ? PyBUF_FULL : PyBUF_FULL_RO) < 0) {
+        forgive(PyExc_Exception);
         return std::nullopt;
     }
-    auto release = [&] { PyBuffer_Release(buffer.get()); };
     auto dtype = dtype_of_format(buffer->format, buffer->itemsize);
     bool fits = dtype && buffer->ndim <= kMaxRank && !buffer->suboffsets;
     DType stored = dtype == DType::Bool ? DType::UInt8 : dtype.value_or(DType::UInt8);
@@ -153,45 +196,26 @@ std::optional<Imported> import_buffer(PyObject* o, bool writable) {
     int64_t alignment = is_complex(stored) ? itemsize(stored) / 2 : itemsize(stored);
     if (!fits ||
         reinterpret_cast<uintptr_t>(buffer->buf) % static_cast<uintptr_t>(alignment) != 0) {
-        release();
         return std::nullopt;
     }
     auto* data = static_cast<std::byte*>(buffer->buf);
     bool read_only = buffer->readonly != 0;
     int64_t length = buffer->len;
-    Ref<Block> block = Block::borrow(data, length, release_buffer, buffer.release());
+    Object owner = memory_owner(o);
+    bool immutable = PyBytes_Check(owner.get());
+    if (is_memory_map(owner.get())) {
+        if (PyObject_GetBuffer(owner.get(), &held->map, PyBUF_SIMPLE) < 0) throw PythonError{};
+        immutable = held->map.readonly != 0;
+    }
+    Ref<Block> block = Block::borrow(data, length, release_buffers, held.release());
     return Imported{foreign_array(std::move(block), StorageKind::Shared, read_only, stored,
                                   std::move(shape), std::move(strides)),
-                    *dtype};
+                    *dtype, immutable};
 }
 
 PyObject* call_method(PyObject* o, const char* method, PyObject* argument) {
     Object name = Object::steal(PyUnicode_FromString(method));
     return PyObject_CallMethodObjArgs(o, name.get(), argument, nullptr);
-}
-
-// Bytes that nobody can change while they are borrowed.
-bool immutable(PyObject* o) {
-    if (PyBytes_CheckExact(o)) return true;
-    const char* type = Py_TYPE(o)->tp_name;
-    bool map = !std::strcmp(type, "numpy.memmap") || !std::strcmp(type, "memmap");
-    if (!map && std::strcmp(type, "mmap.mmap") != 0) return false;
-    if (!map) {
-        Py_buffer view;
-        if (PyObject_GetBuffer(o, &view, PyBUF_SIMPLE) < 0) {
-            PyErr_Clear();
-            return false;
-        }
-        bool read_only = view.readonly != 0;
-        PyBuffer_Release(&view);
-        return read_only;
-    }
-    PyObject* mode = PyObject_GetAttrString(o, "mode");
-    bool read_only =
-        mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, "r") == 0;
-    Py_XDECREF(mode);
-    PyErr_Clear();
-    return read_only;
 }
 
 [[noreturn]] void refuse(PyObject* o, const char* function) {
@@ -201,15 +225,13 @@ bool immutable(PyObject* o) {
         const char* utf8 = PyUnicode_AsUTF8(text.get());
         if (!utf8) throw PythonError{};
         raise(ErrorKind::Type,
-              "%s: a NumPy array of dtype %s; accepted: bool, integer, float and complex dtypes up "
-              "to 64 "
-              "bits a component",
+              "%s: a NumPy array of dtype %s; accepted: bool, integer, float and complex dtypes "
+              "up to 64 bits a component",
               function, utf8);
     }
     raise(ErrorKind::Type,
           "%s: cannot make an array of %s; accepted: numbers, nested sequences of them, arrays, "
-          "objects with "
-          "the buffer protocol, __dlpack__ or __array__",
+          "objects with the buffer protocol, __dlpack__ or __array__",
           function, Py_TYPE(o)->tp_name);
 }
 
@@ -416,7 +438,7 @@ Array from_memory(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode)
                                                      : "the dtype changes");
         return std::move(imported.array);
     }
-    if (copy_mode == Py_None && !converts && immutable(o)) {
+    if (copy_mode == Py_None && !converts && !physical && imported.immutable) {
         Array& x = imported.array;
         return {Storage::wrap(x.storage->block(), StorageKind::Constant, true), x.offset, x.dtype,
                 x.shape, x.strides};
@@ -424,19 +446,29 @@ Array from_memory(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode)
     return physical_cast(imported.array, imported.dtype, wanted, function);
 }
 
+// deferred_copy without the interpreter's lock, where that pays.
+Array unlocked_copy(const Array& x) {
+    Unlocked unlocked(x.size());
+    return deferred_copy(x);
+}
+Array unlocked_convert(const Array& x, DType to) {
+    Unlocked unlocked(x.size());
+    return convert(x, to);
+}
+
 PyObject* asarray_of_array(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode) {
     const Array& x = array_of(o);
     if (wanted && *wanted != x.dtype) {
         if (copy_mode == Py_False) needs_copy("the dtype changes");
         check_cast(x.dtype, *wanted, "asarray");
-        return wrap(convert(x, *wanted));
+        return wrap(unlocked_convert(x, *wanted));
     }
-    return copy_mode == Py_True ? wrap(deferred_copy(x)) : Py_NewRef(o);
+    return copy_mode == Py_True ? wrap(unlocked_copy(x)) : Py_NewRef(o);
 }
 
 bool has_attribute(PyObject* o, const char* name) {
     PyObject* found = PyObject_GetAttrString(o, name);
-    if (!found) PyErr_Clear();
+    if (!found) forgive(PyExc_AttributeError);
     Py_XDECREF(found);
     return found != nullptr;
 }
@@ -473,8 +505,8 @@ Array convert_object(PyObject* o, std::optional<DType> wanted, PyObject* copy_mo
             if (converts) needs_copy("the dtype changes");
             return x;
         }
-        if (x.storage->shared()) return physical_cast(x, x.dtype, wanted, function);
-        return converts ? cast(x, *wanted) : x;
+        if (!converts && !x.storage->shared()) return x;
+        return physical_cast(x, x.dtype, wanted, function);
     }
     if (has_attribute(o, "__array__")) {
         Object converted = Object::steal(PyObject_CallMethod(o, "__array__", nullptr));
@@ -500,9 +532,9 @@ PyObject* astype(PyObject* const* args) {
     DType to = to_dtype(args[1], "astype");
     bool copies = to_bool(args[2], "astype", "copy");
     check_device(args[3], "astype");
-    if (to == x.dtype) return copies ? wrap(deferred_copy(x)) : Py_NewRef(args[0]);
+    if (to == x.dtype) return copies ? wrap(unlocked_copy(x)) : Py_NewRef(args[0]);
     check_cast(x.dtype, to, "astype");
-    return wrap(convert(x, to));
+    return wrap(unlocked_convert(x, to));
 }
 
 // ---- export by the buffer protocol
@@ -690,8 +722,7 @@ PyObject* dlpack_capsule(PyObject* const* args) {
         if (must_share && !exports_bits(x)) {
             raise(ErrorKind::Buffer,
                   "__dlpack__: copy=False is not possible for this packed bool view: it must be "
-                  "contiguous and "
-                  "start and end on a byte");
+                  "contiguous and start and end on a byte");
         }
         packed = must_share;
         copies |= !must_share;
@@ -700,8 +731,7 @@ PyObject* dlpack_capsule(PyObject* const* args) {
         if (must_share) {
             raise(ErrorKind::Buffer,
                   "__dlpack__: copy=False is not possible for a read-only array below DLPack 1.0, "
-                  "which cannot "
-                  "say so; ask for max_version=(1, 0)");
+                  "which cannot say so; ask for max_version=(1, 0)");
         }
         copies = true;
         Unlocked unlocked(x.size());
@@ -814,6 +844,7 @@ Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context,
               bytes ? "from_dlpack: copy=False is not possible: bools are packed to one bit"
                     : "from_dlpack: copy=False is not possible: the memory is not aligned");
     }
+    Unlocked unlocked(x.size());
     if (bytes) return pack_bytes(x);
     Array out = Array::empty(x.shape, x.dtype);
     x.dtype = DType::UInt8;  // element by element, as bytes
@@ -873,7 +904,7 @@ PyObject* from_dlpack(PyObject* const* args) {
     check_device(args[1], "from_dlpack");
     if (args[2] != Py_None) to_bool(args[2], "from_dlpack", "copy");
     if (is_array(o))
-        return args[2] == Py_True ? wrap(deferred_copy(array_of(o))) : wrap(Array(array_of(o)));
+        return args[2] == Py_True ? wrap(unlocked_copy(array_of(o))) : wrap(Array(array_of(o)));
     if (!has_attribute(o, "__dlpack__")) {
         PyErr_Format(PyExc_AttributeError, "from_dlpack: %s has no __dlpack__ method",
                      Py_TYPE(o)->tp_name);
@@ -899,8 +930,7 @@ void check_value(const Scalar& s, DType dtype, const char* function) {
     if (!fits && (loses || strict())) {
         raise(ErrorKind::Type,
               "%s: a Python %s is no value of dtype %s; accepted: scalars of the dtype's kind%s",
-              function, type_name(s), name(dtype),
-              loses ? "" : ", or relaxed mode (runtime.set_strict(False))");
+              function, type_name(s), name(dtype), loses ? "" : kRelax);
     }
 }
 
@@ -968,7 +998,7 @@ void release_exported_buffer(PyObject*, Py_buffer* view) {
 
 PyMethodDef interop_methods[] = {
     method<asarray, 4>("asarray"),         method<astype, 4>("astype"),
-    method<dlpack_capsule, 5>("dlpack"),   method<export_buffer, 2>("export_buffer"),
+    method<dlpack_capsule, 5>("dlpack"),   method<export_buffer, 1>("export_buffer"),
     method<from_dlpack, 3>("from_dlpack"), kEnd,
 };
 

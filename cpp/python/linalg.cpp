@@ -146,22 +146,29 @@ PyObject* matmul_function(PyObject* const* args) {
 }
 
 // axis counted from the end: -1, -2, ...; the two arrays may have different ranks.
-int vector_axis(int64_t axis, const Array& x1, const Array& x2) {
+int contracted_axis(PyObject* o, const Array& x1, const Array& x2, const char* function) {
+    const int64_t axis = to_int(o, function, "axis");
     const int least = std::min(x1.ndim(), x2.ndim());
     if (x1.ndim() == x2.ndim() && axis >= 0 && axis < least) return static_cast<int>(axis) - least;
     if (axis >= 0 || axis < -least)
         raise(ErrorKind::Axis,
-              "vecdot: axis %lld is out of bounds; arrays of %d and %d dimensions take %s",
+              "%s: axis %lld is out of bounds; arrays of %d and %d dimensions take %s", function,
               static_cast<long long>(axis), x1.ndim(), x2.ndim(),
               least == 0 ? "none" : ("-" + std::to_string(least) + " to -1").c_str());
     return static_cast<int>(axis);
+}
+
+PyObject* as_contracted_axis(PyObject* const* args) {
+    const char* function = to_name(args[0]);
+    return PyLong_FromLong(contracted_axis(args[1], to_view(args[2], function, "x1"),
+                                           to_view(args[3], function, "x2"), function));
 }
 
 PyObject* vecdot(PyObject* const* args) {
     const Array& x1 = to_array(args[0], "vecdot", "x1");
     const Array& x2 = to_array(args[1], "vecdot", "x2");
     const DType d = product_dtype("vecdot", x1.dtype, x2.dtype);
-    const int axis = vector_axis(to_int(args[2], "vecdot", "axis"), x1, x2);
+    const int axis = contracted_axis(args[2], x1, x2, "vecdot");
     const Array a = axis_last(operand(x1, d), x1.ndim() + axis);
     const Array b = axis_last(operand(x2, d), x2.ndim() + axis);
     const int64_t k = a.shape.back();
@@ -467,6 +474,7 @@ Array matmul(const Array& x1, const Array& x2) {
 PyMethodDef linalg_methods[] = {
     method<matmul_function, 2>("matmul"),
     method<vecdot, 3>("vecdot"),
+    method<as_contracted_axis, 4>("as_contracted_axis"),
     method<cholesky, 2>("cholesky"),
     method<det, 1>("det"),
     method<eig, 1>("eig"),

@@ -30,8 +30,7 @@ PyObject* broadcast_to_shape(PyObject* const* args) {
         checked_product(shape) < 0) {
         raise(ErrorKind::Value,
               "broadcast_to: %s is no shape: extents must not be negative, at most %d dimensions "
-              "and 2**63 - 1 "
-              "elements",
+              "and 2**63 - 1 elements",
               to_string(shape).c_str(), kMaxRank);
     }
     return wrap(broadcast_to(x, shape, "broadcast_to"));
@@ -78,7 +77,7 @@ PyObject* concat(PyObject* const* args) {
     if (arrays[0].ndim() == 0)
         raise(ErrorKind::Value,
               "concat: 0-dimensional arrays have no axis; use stack or axis=None");
-    int axis = normalize_axis(to_int(args[1], "concat", "axis"), arrays[0].ndim(), "concat");
+    int axis = to_axis(args[1], arrays[0].ndim(), "concat");
     return wrap(join(arrays, axis, "concat"));
 }
 
@@ -91,7 +90,7 @@ PyObject* stack(PyObject* const* args) {
                   to_string(arrays[0].shape).c_str(), to_string(x.shape).c_str());
         }
     }
-    int axis = normalize_axis(to_int(args[1], "stack", "axis"), arrays[0].ndim() + 1, "stack");
+    int axis = to_axis(args[1], arrays[0].ndim() + 1, "stack");
     for (Array& x : arrays) x = expand_dims(x, axis);
     return wrap(join(arrays, axis, "stack"));
 }
@@ -150,14 +149,17 @@ PyObject* reshape_to(PyObject* const* args) {
     }
     if (args[2] != Py_None) to_bool(args[2], "reshape", "copy");
     Dims shape = resolve_shape(raw, x.size(), "reshape");
-    Array source = args[2] == Py_True ? deferred_copy(x) : x;
-    if (auto view = reshape_view(source, shape)) return wrap(std::move(*view));
-    if (args[2] == Py_False) {
+    std::optional<Array> view = reshape_view(x, shape);
+    if (!view && args[2] == Py_False) {
         raise(ErrorKind::Value,
               "reshape: copy=False is not possible: strides of shape %s cannot express shape %s",
               to_string(x.shape).c_str(), to_string(shape).c_str());
     }
-    return wrap(*reshape_view(convert(x, x.dtype), shape));
+    if (!view || args[2] == Py_True) {
+        Unlocked unlocked(x.size());
+        view = reshape_view(view ? deferred_copy(x) : convert(x, x.dtype), shape);
+    }
+    return wrap(std::move(*view));
 }
 
 // ---- repeat, roll, tile
@@ -189,6 +191,7 @@ Array repeat_by(const Array& x, const Array& raw, int axis) {
         raise(ErrorKind::Value, "repeat: repeats of shape %s do not fit axis %d with extent %lld",
               to_string(raw.shape).c_str(), axis, static_cast<long long>(extent));
     }
+    Unlocked unlocked(std::max(x.size(), raw.size()));
     Array counts = contiguous(cast(raw, DType::Int64));
     const auto* values = reinterpret_cast<const int64_t*>(counts.data());
     if (raw.size() == 1) return repeat_each(x, values[0], axis);
@@ -221,9 +224,7 @@ Array repeat_by(const Array& x, const Array& raw, int axis) {
 PyObject* repeat(PyObject* const* args) {
     Array x = to_array(args[0], "repeat", "x");
     if (args[2] == Py_None) x = reshape(x, {x.size()});
-    int axis = args[2] == Py_None
-                   ? 0
-                   : normalize_axis(to_int(args[2], "repeat", "axis"), x.ndim(), "repeat");
+    int axis = args[2] == Py_None ? 0 : to_axis(args[2], x.ndim(), "repeat");
     if (is_array(args[1])) return wrap(repeat_by(x, array_of(args[1]), axis));
     return wrap(repeat_each(x, to_int(args[1], "repeat", "repeats"), axis));
 }
@@ -303,6 +304,20 @@ PyObject* diagonal_of(PyObject* const* args) {
     return wrap(diagonal(x, std::clamp(offset, -rows, columns)));
 }
 
+// ---- axes of functions composed in Python
+
+PyObject* as_axis(PyObject* const* args) {
+    const char* function = to_name(args[0]);
+    return PyLong_FromLong(
+        to_axis(args[1], static_cast<int>(to_int(args[2], function, "ndim")), function));
+}
+
+PyObject* as_axes(PyObject* const* args) {
+    const char* function = to_name(args[0]);
+    int ndim = static_cast<int>(to_int(args[2], function, "ndim"));
+    return dims_tuple(to_axes(args[1], ndim, function).value_or(all_axes(ndim)));
+}
+
 // ---- dtypes
 
 DType dtype_of(PyObject* o, const char* function) {
@@ -330,7 +345,7 @@ PyObject* result_type(PyObject*, PyObject* const* args, Py_ssize_t count) {
         if (!dtype && (mode || scalars.empty())) {
             raise(ErrorKind::Value,
                   "result_type: at least one array or dtype is needed beside Python scalars%s",
-                  scalars.empty() ? "" : "; relaxed mode gives them their default dtypes");
+                  scalars.empty() ? "" : kRelax);
         }
         if (!dtype) dtype = default_dtype(scalars.front());
         for (const Scalar& s : scalars) {
@@ -358,6 +373,8 @@ PyMethodDef manipulation_methods[] = {
     method<roll, 3>("roll"),
     method<tile, 2>("tile"),
     method<diagonal_of, 2>("diagonal"),
+    method<as_axis, 3>("as_axis"),
+    method<as_axes, 3>("as_axes"),
     method<can_cast, 2>("can_cast"),
     {"result_type", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(result_type)),
      METH_FASTCALL, nullptr},

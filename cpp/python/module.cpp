@@ -1,6 +1,7 @@
 // The extension module: the Array class and the tables of functions.
 #include <nanobind/nanobind.h>
 
+#include "core/promotion.h"
 #include "core/view.h"
 #include "graph/tape.h"
 #include "python/bind.h"
@@ -244,6 +245,9 @@ NB_MODULE(_core, m) {
         if (PyModule_AddFunctions(m.ptr(), table) < 0) throw nb::python_error();
     }
     define_streams(m);
+    // The class is public elsewhere; CPython's own messages show this name.
+    state().array_type->tp_name = "ascend_array_api.runtime.Array";
+    m.attr("HOW_TO_RELAX") = asc::kRelax;
     m.attr("max_dimensions") = asc::kMaxRank;
     m.attr("__version__") = ASC_VERSION;
 }

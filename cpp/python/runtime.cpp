@@ -27,14 +27,12 @@ PyObject* register_device_class(PyObject* const* args) {
     return Py_NewRef(Py_None);
 }
 
+// A dict of dtypes by name, which may grow from call to call.
 PyObject* register_dtypes(PyObject* const* args) {
-    Object list = Object::steal(PySequence_Fast(args[0], "register_dtypes: a list is needed"));
-    if (PySequence_Fast_GET_SIZE(list.get()) != kNumDTypes) {
-        raise(ErrorKind::Value, "register_dtypes: %d dtypes are needed", kNumDTypes);
-    }
+    if (!PyDict_Check(args[0])) raise(ErrorKind::Type, "register_dtypes: a dict is needed");
     for (int i = 0; i < kNumDTypes; ++i) {
-        PyObject* dtype = PySequence_Fast_GET_ITEM(list.get(), i);
-        if (dtype != Py_None && !state().dtypes[i]) state().dtypes[i] = Py_NewRef(dtype);
+        PyObject* dtype = PyDict_GetItemString(args[0], kDTypeInfo[i].name);
+        if (dtype && !state().dtypes[i]) state().dtypes[i] = Py_NewRef(dtype);
     }
     return Py_NewRef(Py_None);
 }
@@ -73,14 +71,6 @@ PyObject* set_num_threads(PyObject* const* args) {
 PyObject* num_threads(PyObject* const*) { return PyLong_FromLong(workers::count()); }
 PyObject* isa(PyObject* const*) { return PyUnicode_FromString(cpu::kernels().isa); }
 
-PyObject* strides(PyObject* const* args) {
-    return dims_tuple(to_array(args[0], "strides", "x").strides);
-}
-PyObject* shares_memory(PyObject* const* args) {
-    return PyBool_FromLong(may_overlap(to_array(args[0], "shares_memory", "a"),
-                                       to_array(args[1], "shares_memory", "b")));
-}
-
 }  // namespace
 
 PyMethodDef runtime_methods[] = {
@@ -97,8 +87,6 @@ PyMethodDef runtime_methods[] = {
     method<set_num_threads, 1>("set_num_threads"),
     method<num_threads, 0>("num_threads"),
     method<isa, 0>("isa"),
-    method<strides, 1>("strides"),
-    method<shares_memory, 2>("shares_memory"),
     kEnd,
 };
 

@@ -24,7 +24,7 @@ PyObject* sorted(PyObject* const* args, const char* function, SortArrays sort,
                  std::optional<DType> result_dtype) {
     const Array& x = to_array(args[0], function, "x");
     require_order(function, x.dtype);
-    const int axis = normalize_axis(to_int(args[1], function, "axis"), x.ndim(), function);
+    const int axis = to_axis(args[1], x.ndim(), function);
     const bool descending = to_bool(args[2], function, "descending");
     to_bool(args[3], function, "stable");  // every sort is stable
     Array result = Array::empty(x.shape, result_dtype.value_or(x.dtype));
@@ -102,10 +102,10 @@ PyObject* searchsorted(PyObject* const* args) {
     }
     const bool right = is_right(args[2]);
     const Array* sorter = args[3] == Py_None ? nullptr : &to_array(args[3], kName, "sorter");
-    const Array keys = as_operand(pair[1], dtype, kName);
-    Array result = Array::empty(keys.shape, kIndexType);
+    Array result = Array::empty(pair[1].array ? pair[1].array->shape : Dims(), kIndexType);
     {
-        Unlocked unlocked(x1.size() + keys.size() * kSortCost);
+        Unlocked unlocked(x1.size() + result.size() * kSortCost);
+        const Array keys = as_operand(pair[1], dtype, kName);
         const Array ordered = sorter ? reorder(x1, *sorter) : x1;
         cpu::search(as_operand({&ordered, nullptr}, dtype, kName), keys, right, result);
     }
@@ -141,10 +141,12 @@ PyObject* isin(PyObject* const* args) {
         pair[0].array && pair[1].array && pair[0].array->dtype == pair[1].array->dtype;
     const DType dtype = plain ? pair[0].array->dtype : common_dtype("isin", pair, strict());
     const bool invert = to_bool(args[2], "isin", "invert");
-    const Array x1 = as_operand(pair[0], dtype, "isin"), x2 = as_operand(pair[1], dtype, "isin");
-    Array result = Array::empty(x1.shape, DType::Bool);
+    Array result = Array::empty(pair[0].array ? pair[0].array->shape : Dims(), DType::Bool);
     {
-        Unlocked unlocked((x1.size() + x2.size()) * kSortCost);
+        Unlocked unlocked((result.size() + (pair[1].array ? pair[1].array->size() : 1)) *
+                          kSortCost);
+        const Array x1 = as_operand(pair[0], dtype, "isin");
+        const Array x2 = as_operand(pair[1], dtype, "isin");
         cpu::is_member(x1, x2, invert, result);
     }
     return wrap(std::move(result));
@@ -157,8 +159,7 @@ PyObject* arg_extreme(PyObject* const* args, const char* function, bool largest)
     const Array& x = to_array(args[0], function, "x");
     if (!(is_bool(x.dtype) && !strict())) require(function, Category::Real, x.dtype);
     const bool flat = args[1] == Py_None;
-    const int axis =
-        flat ? 0 : normalize_axis(to_int(args[1], function, "axis"), x.ndim(), function);
+    const int axis = flat ? 0 : to_axis(args[1], x.ndim(), function);
     const bool keepdims = to_bool(args[2], function, "keepdims");
     Dims shape = flat ? Dims(keepdims ? x.ndim() : 0, 1) : x.shape;
     if (!flat && keepdims) shape[axis] = 1;

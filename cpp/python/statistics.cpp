@@ -130,7 +130,7 @@ PyObject* cumulative(PyObject* const* args, const char* function, bool product) 
         raise(ErrorKind::Value, "%s: x has no axes; accepted: at least one", function);
     int axis = 0;
     if (args[1] != Py_None) {
-        axis = normalize_axis(to_int(args[1], function, "axis"), x.ndim(), function);
+        axis = to_axis(args[1], x.ndim(), function);
     } else if (x.ndim() > 1) {
         raise(ErrorKind::Value,
               "%s: x has %d axes; accepted: an axis, which may be left out for one-dimensional "

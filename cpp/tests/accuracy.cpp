@@ -1,6 +1,6 @@
 // Measures the float32 and float64 math kernels against a reference of higher precision.
 //
-//     accuracy [function ...] [--all] [--dtype f32|f64] [--samples N] [--isa v2|v3|v4|neon]
+//     accuracy [function ...] [--all] [--dtype f32|f64] [--samples N] [--isa NAME]
 //
 // Prints the largest error of each function in units in the last place (ulp), and where it is.
 // `--all` runs a float32 function of one operand over all 2**32 inputs. The exit status is 1 when
@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "backend/cpu/kernels/table.h"
+#include "backend/cpu/isa.h"
 
 // The reference of float64 is IEEE binary128: `long double` on AArch64, libquadmath with GCC on
 // x86; elsewhere the 64-bit mantissa of x87 has to do.
@@ -28,55 +28,12 @@ using Quad = long double;
 #define ASC_QUAD(name) name##l
 #endif
 
-// The instruction sets that were built: X(v2) X(v3) ...; the build defines it.
-#ifndef ASC_KERNEL_ISAS
-#if defined(__x86_64__)
-#define ASC_KERNEL_ISAS X(v2) X(v3) X(v4)
-#else
-#define ASC_KERNEL_ISAS X(neon)
-#endif
-#endif
-
-namespace asc::cpu {
-#define X(isa)                          \
-    namespace isa {                     \
-    void fill_math(KernelTable& table); \
-    }
-ASC_KERNEL_ISAS
-#undef X
-}  // namespace asc::cpu
-
 namespace {
 
 using asc::DType;
 using asc::Op;
 using asc::cpu::ElementwiseFn;
 using asc::cpu::KernelTable;
-
-struct Isa {
-    const char* name;
-    void (*fill)(KernelTable&);
-    bool usable;
-};
-
-bool runs_here([[maybe_unused]] const std::string& isa) {
-#if defined(__x86_64__)
-    if (isa == "v2") return __builtin_cpu_supports("sse4.2");
-    if (isa == "v3") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-#else
-    return true;
-#endif
-}
-
-std::vector<Isa> instruction_sets() {
-    return {
-#define X(isa) {#isa, asc::cpu::isa::fill_math, runs_here(#isa)},
-        ASC_KERNEL_ISAS
-#undef X
-    };
-}
 
 Quad log_add_exp128(Quad x, Quad y) {
     if (x != x || y != y) return x + y;
@@ -362,7 +319,7 @@ struct Options {
 [[noreturn]] void usage(const char* what) {
     fprintf(stderr,
             "accuracy: %s\nusage: accuracy [function ...] [--all] [--dtype f32|f64] [--samples N] "
-            "[--isa v2|v3|v4|neon]\n",
+            "[--isa NAME]\n",
             what);
     exit(2);
 }
@@ -394,14 +351,12 @@ Options parse(int argc, char** argv) {
     return o;
 }
 
-// The best instruction set of this machine, or the one asked for.
-Isa choose(const std::string& name) {
-    Isa best{};
-    for (const Isa& isa : instruction_sets()) {
-        if (isa.usable && (name.empty() || name == isa.name)) best = isa;
-    }
-    if (!best.fill) usage(("no usable instruction set " + name).c_str());
-    return best;
+// The kernels of the best instruction set of this machine, or of the one asked for.
+const KernelTable& choose(const std::string& name) {
+    if (!name.empty()) setenv("ASCEND_ARRAY_API_ISA", name.c_str(), 1);
+    const KernelTable& table = asc::cpu::kernels();
+    if (!name.empty() && name != table.isa) usage(("no usable instruction set " + name).c_str());
+    return table;
 }
 
 bool report(const Function& f, const char* dtype, const Worst& w) {
@@ -433,10 +388,8 @@ bool run(const Function& f, const KernelTable& table, const Options& o) {
 
 int main(int argc, char** argv) {
     const Options o = parse(argc, argv);
-    const Isa isa = choose(o.isa);
-    KernelTable table{};
-    isa.fill(table);
-    printf("instruction set %s\n", isa.name);
+    const KernelTable& table = choose(o.isa);
+    printf("instruction set %s\n", table.isa);
     for (const std::string& name : o.functions) {
         bool known = false;
         for (const Function& f : kFunctions) known |= name == f.name;

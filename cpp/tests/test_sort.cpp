@@ -11,16 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "backend/cpu/kernels/table.h"
-
-namespace asc::cpu {
-#define X(isa)                    \
-    namespace isa {               \
-    const KernelTable& kernels(); \
-    }
-ASC_KERNEL_ISAS
-#undef X
-}  // namespace asc::cpu
+#include "backend/cpu/isa.h"
 
 namespace {
 
@@ -33,15 +24,6 @@ void check(bool ok, const std::string& what) {
     if (ok) return;
     std::printf("failed: %s\n", what.c_str());
     ++failures;
-}
-
-bool runs(const std::string& isa) {
-#if defined(__x86_64__)
-    if (isa == "v4")
-        return __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-    if (isa == "v3") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-#endif
-    return isa != "";
 }
 
 // A team whose tasks run in reverse: what depends on their order shows.
@@ -222,10 +204,7 @@ void test_table(const KernelTable& k) {
 }  // namespace
 
 int main() {
-#define X(isa) \
-    if (runs(#isa)) test_table(asc::cpu::isa::kernels());
-    ASC_KERNEL_ISAS
-#undef X
+    for (const InstructionSet& isa : usable_instruction_sets()) test_table(isa.kernels());
     if (failures == 0) std::printf("all passed\n");
     return failures != 0;
 }

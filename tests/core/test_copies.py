@@ -416,6 +416,72 @@ def test_memory_map(tmp_path):
     assert float(xp.asarray(m2)[5]) == 5.0
 
 
+@pytest.fixture
+def mapped(tmp_path):
+    path = tmp_path / "numbers"
+    path.write_bytes(np.arange(100_000.0).tobytes())
+    return path
+
+
+def test_read_only_maps_are_borrowed_by_what_they_are(mapped, used):
+    whole = np.memmap(mapped, dtype="float64", mode="r")
+    whole.mode = "r+"  # an attribute that anybody can set
+    with open(mapped, "rb") as f:
+        m = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
+    for source in (whole, whole[10:], whole.view(np.ndarray), np.frombuffer(m), memoryview(m)):
+        before = used()
+        x = xp.asarray(source)
+        assert used() - before < 1000
+        with pytest.raises(ValueError, match="read-only"):
+            x[0] = 1
+
+
+def test_maps_that_can_be_written_are_copied(mapped):
+    for mode in ("r+", "c"):
+        source = np.memmap(mapped, dtype="float64", mode=mode)
+        source.mode = "r"
+        read_only = source.view()
+        read_only.flags.writeable = False
+        for alias in (source, read_only):
+            x = xp.asarray(alias)
+            source[3] += 1
+            assert float(x[3]) == float(source[3]) - 1
+
+    class Memmap(np.ndarray):
+        """Has the name and the attributes of a read-only map, and memory that can be written."""
+
+        mode = "r"
+        base = b""
+
+    Memmap.__name__ = "memmap"
+    numbers = np.arange(5.0)
+    x = xp.asarray(numbers.view(Memmap))
+    numbers[0] = 9
+    assert float(x[0]) == 0.0
+
+
+@pytest.mark.parametrize("copy", [None, False])
+def test_a_borrowed_map_cannot_be_closed(mapped, copy):
+    source = np.memmap(mapped, dtype="float64", mode="r")
+    m = source.base
+    x = xp.asarray(source, copy=copy)
+    del source
+    with pytest.raises(BufferError):
+        m.close()
+    assert float(x[-1]) == 99_999.0
+    del x
+    gc.collect()
+    m.close()
+
+
+def test_memory_of_bytes_is_borrowed_through_views(used):
+    data = np.arange(100_000.0).tobytes()
+    before = used()
+    x = xp.asarray(np.frombuffer(data)[5:])
+    assert used() - before < 1000
+    assert float(x[0]) == 5.0
+
+
 # ---------------------------------------------------------------- nested sequences
 
 

@@ -84,9 +84,17 @@ CASES = {
         ["searchsorted", "left", "right"],
     ),
     "where condition": (lambda: xp.where(I, V, V), TypeError, ["where", "bool"]),
-    "where scalars": (lambda: xp.where(xp.asarray([True]), 1, 2), TypeError, ["where"]),
+    "where scalars": (
+        lambda: xp.where(xp.asarray([True]), 1, 2),
+        TypeError,
+        ["where", "x1 and x2", "scalars"],
+    ),
+    "correction huge": (lambda: xp.var(F, correction=2**2000), OverflowError, ["var"]),
+    "diff n": (lambda: xp.diff(V, n=True), TypeError, ["diff", "n"]),
+    "tensordot axis": (lambda: xp.tensordot(F, F, axes=((2,), (0,))), IndexError, ["tensordot"]),
+    "cross axis": (lambda: xp.linalg.cross(F, F, axis=5), IndexError, ["cross"]),
     "nonzero of 0-d": (lambda: xp.nonzero(xp.asarray(1)), ValueError, ["nonzero"]),
-    "add scalars": (lambda: xp.add(1, 2), TypeError, ["add"]),
+    "add scalars": (lambda: xp.add(1, 2), TypeError, ["add", "x1 and x2", "scalars"]),
     "add text": (lambda: xp.add(V, "a"), TypeError, ["add"]),
     "add list": (lambda: xp.add([1], V), TypeError, ["add"]),
     "sin of list": (lambda: xp.sin([1.0]), TypeError, ["sin"]),
@@ -191,6 +199,43 @@ def test_wrong_arguments_are_type_errors():
     ):
         with pytest.raises(TypeError):
             call()
+
+
+RELAXABLE = {
+    "mixed kinds": lambda: xp.add(V, I),
+    "scalar": lambda: I + 1.5,
+    "category": lambda: xp.sqrt(I),
+    "reduction": lambda: xp.mean(I),
+    "composed": lambda: xp.linalg.vector_norm(I),
+    "imag": lambda: xp.imag(V),
+    "dtype name": lambda: xp.zeros(2, dtype="float64"),
+    "dtype name in Python": lambda: xp.isdtype("float64", "bool"),
+    "index": lambda: V[np.array([0])],
+    "setitem array": lambda: I.__setitem__(0, xp.asarray(1.5)),
+    "setitem scalar": lambda: I.__setitem__(0, 1.5),
+    "fill value": lambda: xp.full(2, 1.5, dtype=xp.int64),
+    "arange": lambda: xp.arange(0.0, 2.0, dtype=xp.int64),
+    "scalars alone": lambda: xp.result_type(1, 2.0),
+}
+
+
+@pytest.mark.parametrize("name", RELAXABLE)
+def test_errors_of_strict_mode_alone_say_how_to_relax(name):
+    """All in the same words; relaxed mode takes the call."""
+    with pytest.raises((TypeError, IndexError, ValueError)) as e:
+        RELAXABLE[name]()
+    assert str(e.value).endswith(
+        ", or relax with runtime.set_strict(False) or ASCEND_ARRAY_API_STRICT=0"
+    )
+    with xp.runtime.strict(False):
+        RELAXABLE[name]()
+
+
+def test_messages_name_the_public_class():
+    with pytest.raises(TypeError, match=r"'ascend_array_api\.runtime\.Array'"):
+        V + "text"
+    assert repr(xp.runtime.Array) == "<class 'ascend_array_api.runtime.Array'>"
+    assert xp.runtime.Array.__qualname__ == "Array"
 
 
 def test_sub_interpreters_get_an_import_error(child_env):

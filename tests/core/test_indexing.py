@@ -158,6 +158,21 @@ def test_out_of_bounds_raise(bad):
     assert float(xp.sum(x)) == 0.0  # a failed write changes nothing
 
 
+class AsIndex:
+    def __index__(self):
+        return 2**70
+
+
+@pytest.mark.parametrize("i", [2**63, 2**70, -(2**70), np.uint64(2**63), AsIndex()])
+def test_an_index_beyond_64_bits_is_not_shown_as_another(i):
+    x = xp.zeros((3, 3))
+    for key in (i, (0, i), (i, xp.asarray([0]))):
+        with pytest.raises(IndexError, match="getitem: an index beyond 64 bits"):
+            x[key]
+        with pytest.raises(IndexError, match="setitem: an index beyond 64 bits"):
+            x[key] = 1.0
+
+
 def test_uint64_indices_beyond_int64_raise():
     with pytest.raises(IndexError):
         xp.zeros(5)[xp.asarray([2**64 - 1], dtype=xp.uint64)]

@@ -159,15 +159,4 @@ void scatter(const Array& x, const Array& packed, const Selection& s) {
     for (int64_t i = 0; i < outer; ++i) move_range<false>(packed, x, s, i, 0, count);
 }
 
-std::vector<int64_t> true_positions(const Array& mask) {
-    Array bits = contiguous(mask);
-    int64_t n = bits.size();
-    const auto* bytes = reinterpret_cast<const uint8_t*>(bits.bits());
-    std::vector<int64_t> positions(
-        static_cast<size_t>(kernels().count_bits(bytes, bits.offset, n)));
-    kernels().positions(positions.data(), static_cast<int64_t>(positions.size()), bytes,
-                        bits.offset, n, 0);
-    return positions;
-}
-
 }  // namespace asc::cpu

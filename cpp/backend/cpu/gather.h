@@ -24,7 +24,4 @@ void gather(const Array& packed, const Array& x, const Selection& selection);
 // x[selection] = packed[...], in order, so that the last of repeated offsets wins.
 void scatter(const Array& x, const Array& packed, const Selection& selection);
 
-// Numbers of the true elements in row-major order.
-std::vector<int64_t> true_positions(const Array& mask);
-
 }  // namespace asc::cpu

@@ -36,34 +36,30 @@ bool runs(const char* isa) {
 }
 
 const KernelTable& choose() {
-    using Getter = const KernelTable& (*)();
-    struct Variant {
-        const char* name;
-        Getter table;
-    };
-    // From the plainest to the best.
-    constexpr Variant variants[] = {
-#define X(isa) {#isa, isa::kernels},
-        ASC_KERNEL_ISAS
-#undef X
-    };
+    const std::vector<InstructionSet> usable = usable_instruction_sets();
+    if (usable.empty())
+        raise(ErrorKind::Runtime, "this CPU lacks the instructions of x86-64-v2 (SSE 4.2)");
+    const InstructionSet& best = usable.back();
     const char* wanted = std::getenv("ASCEND_ARRAY_API_ISA");
-    Getter best = nullptr;
-    for (const Variant& variant : variants) {
-        if (!runs(variant.name)) continue;
-        best = variant.table;
-        if (wanted && !std::strcmp(wanted, variant.name)) return variant.table();
+    if (!wanted) return best.kernels();
+    for (const InstructionSet& isa : usable) {
+        if (!std::strcmp(wanted, isa.name)) return isa.kernels();
     }
-    if (!best) raise(ErrorKind::Runtime, "this CPU lacks the instructions of x86-64-v2 (SSE 4.2)");
-    if (wanted) {
-        std::fprintf(stderr,
-                     "ascend_array_api: ASCEND_ARRAY_API_ISA=%s cannot run here; using %s\n",
-                     wanted, best().isa);
-    }
-    return best();
+    std::fprintf(stderr, "ascend_array_api: ASCEND_ARRAY_API_ISA=%s cannot run here; using %s\n",
+                 wanted, best.name);
+    return best.kernels();
 }
 
 }  // namespace
+
+std::vector<InstructionSet> usable_instruction_sets() {
+    std::vector<InstructionSet> usable;
+#define X(isa) \
+    if (runs(#isa)) usable.push_back({#isa, isa::kernels});
+    ASC_KERNEL_ISAS
+#undef X
+    return usable;
+}
 
 const KernelTable& choose_kernels() {
     static const KernelTable& table = choose();

@@ -1,8 +1,17 @@
 // The kernel table of the best instruction set that this CPU has.
 #pragma once
+#include <vector>
+
 #include "backend/cpu/kernels/table.h"
 
 namespace asc::cpu {
+
+// The instruction sets that were built and that this CPU has, from the plainest to the best.
+struct InstructionSet {
+    const char* name;
+    const KernelTable& (*kernels)();
+};
+std::vector<InstructionSet> usable_instruction_sets();
 
 // Chosen once; ASCEND_ARRAY_API_ISA=v2|v3|v4|neon overrides, where the CPU can run it.
 const KernelTable& choose_kernels();
