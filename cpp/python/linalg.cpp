@@ -82,14 +82,6 @@ Dims common_batch(const char* function, const Array& a, const Array& b, int drop
     return broadcast_shapes(x, y, function);
 }
 
-// The stack of x1 as one tall matrix, where strides allow it: all its matrices meet the same x2.
-std::optional<Array> merged_rows(const Array& x1, const Array& x2) {
-    if (x1.ndim() <= 2) return std::nullopt;
-    for (int i = 0; i < x2.ndim() - 2; ++i)
-        if (x2.shape[i] != 1) return std::nullopt;
-    return reshape_view(x1, {product(leading(x1.shape, 1)), x1.shape.back()});
-}
-
 int64_t work_of(int64_t a, int64_t b, int64_t c) {
     const double work = static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
     return static_cast<int64_t>(std::min(work, 1e15));
@@ -106,19 +98,18 @@ cpu::GemmOperand matrix_of(const Array& x) {
 
 // out = the product of stacks of matrices.
 void multiply_into(const Array& out, const Array& a, const Array& b, const Dims& batch) {
-    const int64_t m = a.shape[a.ndim() - 2], k = a.shape.back(), n = b.shape.back();
-    cpu::Product p{a.dtype, m, n, k, matrix_of(a), matrix_of(b), out.data()};
-    Offsets a_offsets, b_offsets;
-    if (const std::optional<Array> tall = merged_rows(a, b); tall && k > 0) {
-        p.m = tall->shape[0];
-        p.a = matrix_of(*tall);
-    } else {
-        p.batch = product(batch);
-        a_offsets = offsets(a, batch, 2);
-        b_offsets = offsets(b, batch, 2);
-        p.a_starts = a_offsets.starts();
-        p.b_starts = b_offsets.starts();
-    }
+    const int64_t k = a.shape.back();
+    const Offsets a_offsets = offsets(a, batch, 2), b_offsets = offsets(b, batch, 2);
+    const cpu::Product p{a.dtype,
+                         a.shape[a.ndim() - 2],
+                         b.shape.back(),
+                         k,
+                         matrix_of(a),
+                         matrix_of(b),
+                         out.data(),
+                         product(batch),
+                         a_offsets.starts(),
+                         b_offsets.starts()};
     const Unlocked unlocked(work_of(out.size(), k, 1));
     cpu::multiply(p, workers::parallel());
 }

@@ -16,15 +16,32 @@ struct Starts {
     int64_t operator[](int64_t i) const { return list ? list[i] : i * step; }
 };
 
+// A rectangle of a product that is finished. Rows are counted through all matrices of the batch.
+struct ProductBlock {
+    int64_t row, rows, col, cols;
+    const void* data;    // of its first element; columns are adjacent
+    int64_t row_stride;  // in elements
+};
+
+// What is done with each block while it is in cache, by the thread that made it: finish(ctx,
+// block), which must not throw.
+struct Epilogue {
+    void (*finish)(void* ctx, const ProductBlock& block);
+    void* ctx;
+};
+// Blocks start at multiples of this many columns, or at the start of a row.
+inline constexpr int64_t kBlockBorder = 8;
+
 // c[i] = a[i] @ b[i] for a batch of m x k and k x n matrices of one numeric dtype. The results
 // are contiguous, one after another; they overlap no operand.
 struct Product {
     DType dtype;
     int64_t m, n, k;
     GemmOperand a, b;
-    void* c;
+    void* c;  // null: nobody but the epilogue sees the product
     int64_t batch = 1;
     Starts a_starts = {}, b_starts = {};
+    const Epilogue* epilogue = nullptr;
 };
 void multiply(const Product& product, const Parallel& par);
 

@@ -107,6 +107,25 @@ inline float widen(Half x) {
     return bit_cast<float>(wide | static_cast<uint32_t>(x.bits & 0x8000u) << 16);
 }
 
+template <class Acc, class T>
+void widen_row(Acc* dst, const T* src, int64_t n) {
+    int64_t i = 0;
+#if defined(__AVX512F__)
+    if constexpr (std::is_same_v<T, Half>)
+        for (; i + 16 <= n; i += 16) {
+            const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src + i));
+            _mm512_storeu_ps(dst + i, _mm512_cvtph_ps(bits));
+        }
+#elif defined(__F16C__)
+    if constexpr (std::is_same_v<T, Half>)
+        for (; i + 8 <= n; i += 8) {
+            const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + i));
+            _mm256_storeu_ps(dst + i, _mm256_cvtph_ps(bits));
+        }
+#endif
+    for (; i < n; ++i) dst[i] = widen(src[i]);
+}
+
 template <class T, class Acc>
 struct Narrow {
     static T from(Acc x) { return static_cast<T>(x); }
@@ -215,8 +234,7 @@ struct Gemm {
                 for (int64_t j = used; j < width; ++j) dst[k * width + j] = 0;
         if (col_stride == 1) {
             for (int64_t k = 0; k < depth; ++k)
-                for (int64_t j = 0; j < used; ++j)
-                    dst[k * width + j] = widen(b[k * row_stride * P + j]);
+                widen_row(dst + k * width, b + k * row_stride * P, used);
             return;
         }
         constexpr int kUnit = static_cast<int>(sizeof(Mem) * P);
@@ -247,25 +265,36 @@ struct Gemm {
         }
     }
 
-    // Panels of kTileRows real rows (the last may have fewer), each depth x rows.
-    static void pack_rows(Acc* dst, const GemmOperand& a, int64_t k0, int64_t depth, int64_t m) {
+    static int64_t row_start(const GemmBlock& g, int64_t i) {
+        return g.a_rows ? g.a_rows[i] : i * g.a.row_stride;
+    }
+
+    // Rows of `depth` elements from k0 on: one behind the other where they are adjacent in
+    // memory, else panels of kTileRows real rows (the last may have fewer), each depth x rows.
+    static void pack_rows(Acc* dst, const GemmBlock& g, int64_t k0, int64_t depth) {
         constexpr int64_t kRows = kTileRows / P;
-        const Mem* src = static_cast<const Mem*>(a.data);
-        for (int64_t i = 0; i < m; i += kRows) {
-            const int64_t rows = m - i < kRows ? m - i : kRows;
-            const Mem* top = src + (i * a.row_stride + k0 * a.col_stride) * P;
+        const Mem* src = static_cast<const Mem*>(g.a.data) + k0 * g.a.col_stride * P;
+        if (g.a.col_stride == 1) {
+            for (int64_t i = 0; i < g.m; ++i, dst += depth * P)
+                widen_row(dst, src + row_start(g, i) * P, depth * P);
+            return;
+        }
+        for (int64_t i = 0; i < g.m; i += kRows) {
+            const int64_t rows = g.m - i < kRows ? g.m - i : kRows;
+            const Mem* row[kRows];
+            for (int64_t r = 0; r < rows; ++r) row[r] = src + row_start(g, i + r) * P;
             for (int64_t k = 0; k < depth; ++k)
                 for (int64_t r = 0; r < rows; ++r)
                     for (int64_t p = 0; p < P; ++p)
-                        *dst++ = widen(top[(r * a.row_stride + k * a.col_stride) * P + p]);
+                        *dst++ = widen(row[r][k * g.a.col_stride * P + p]);
         }
     }
 
     // How one tile reads its operands and where it leaves its sums, strides in reals.
     struct Tile {
         int64_t depth;
-        const Acc* a;
-        int64_t a_row, a_step;  // between elements of two rows, of two depths
+        const Acc* a[kTileRows / P];  // the rows
+        int64_t a_step;               // between elements of two depths
         const Acc* b;
         int64_t b_step;
         Acc* c;
@@ -277,15 +306,16 @@ struct Gemm {
     template <int R, int NV>
     static void tile(const Tile& t) {
         V acc[R][NV] = {};
-        const Acc *a = t.a, *b = t.b;
-        const int64_t a_row = t.a_row, a_step = t.a_step, b_step = t.b_step;
-        for (int64_t k = 0; k < t.depth; ++k, a += a_step, b += b_step) {
+        const Acc *a[R / P], *b = t.b;
+        for (int r = 0; r < R / P; ++r) a[r] = t.a[r];
+        const int64_t a_step = t.a_step, b_step = t.b_step;
+        for (int64_t i = 0, k = 0; i < t.depth; ++i, k += a_step, b += b_step) {
             V bv[NV];
 #pragma GCC unroll 8
             for (int v = 0; v < NV; ++v) bv[v] = S::load(b + v * W);
 #pragma GCC unroll 8
             for (int r = 0; r < R; ++r) {
-                const V av = S::splat(a[r / P * a_row + r % P]);
+                const V av = S::splat(a[r / P][k + r % P]);
 #pragma GCC unroll 8
                 for (int v = 0; v < NV; ++v) acc[r][v] = S::multiply_add(av, bv[v], acc[r][v]);
             }
@@ -349,7 +379,7 @@ struct Gemm {
         const bool pack_a = !kSame || (g.a.col_stride != 1 && g.n * P > 2 * NR && g.k > 8);
         for (int64_t p = 0; p < g.k; p += kGemmDepth) {
             const int64_t depth = g.k - p < kGemmDepth ? g.k - p : kGemmDepth;
-            if (pack_a) pack_rows(rows_packed, g.a, p, depth, g.m);
+            if (pack_a) pack_rows(rows_packed, g, p, depth);
             for (int64_t j = 0; j * P < g.n * P; j += NR / P) {
                 const int64_t cols = (g.n - j < NR / P ? g.n - j : NR / P) * P;
                 Tile t;
@@ -381,18 +411,89 @@ struct Gemm {
                          int64_t j) {
         for (int64_t i = 0; i < g.m; i += kTileRows / P) {
             const int64_t rows = (g.m - i) * P < kTileRows ? (g.m - i) * P : kTileRows;
-            if (packed) {
-                t.a = packed + i * P * t.depth;
-                t.a_row = P;
-                t.a_step = rows;
-            } else {
-                t.a = static_cast<const Acc*>(g.a.data) +
-                      (i * g.a.row_stride + p * g.a.col_stride) * P;
-                t.a_row = g.a.row_stride * P;
-                t.a_step = g.a.col_stride * P;
+            const bool panels = packed && g.a.col_stride != 1;
+            t.a_step = panels ? rows : packed ? P : g.a.col_stride * P;
+            for (int64_t r = 0; r < rows / P; ++r) {
+                t.a[r] = panels   ? packed + (i * t.depth + r) * P
+                         : packed ? packed + (i + r) * t.depth * P
+                                  : static_cast<const Acc*>(g.a.data) +
+                                        (row_start(g, i + r) + p * g.a.col_stride) * P;
             }
             t.c = static_cast<Acc*>(g.c) + i * t.c_row + j * P;
             (narrow ? pick<1>(rows) : pick<kTileVectors>(rows))(t);
+        }
+    }
+
+    // A matrix of each of `count` products as dst[element * W + product].
+    static void pack_series(Acc* dst, const GemmOperand& x, int64_t first, int64_t rows,
+                            int64_t cols, int64_t step, int64_t count) {
+        const Mem* src = static_cast<const Mem*>(x.data) + first * step * P;
+        if (x.col_stride == 1 && x.row_stride == cols)
+            return pack_strip(dst, W, src, 1, step, rows * cols, count);
+        for (int64_t r = 0; r < rows; ++r)
+            pack_strip(dst + r * cols * W, W, src + r * x.row_stride * P, x.col_stride, step, cols,
+                       count);
+    }
+
+    static V swap_pairs(V v) {
+        return [&]<int... I>(std::integer_sequence<int, I...>) {
+            return __builtin_shufflevector(v, v, (I ^ 1)...);
+        }(std::make_integer_sequence<int, static_cast<int>(W)>{});
+    }
+
+    // N columns of one row of products, each product in lanes of its own.
+    template <int N>
+    static void series_columns(Acc* c, const Acc* a, const Acc* b, int64_t n, int64_t k) {
+        V sums[N] = {}, crossed[N] = {};
+        for (int64_t l = 0; l < k; ++l) {
+            const V av = S::load(a + l * W);
+#pragma GCC unroll 4
+            for (int j = 0; j < N; ++j) {
+                const V bv = S::load(b + (l * n + j) * W);
+                sums[j] = S::multiply_add(av, bv, sums[j]);
+                if constexpr (kComplex)
+                    crossed[j] = S::multiply_add(av, swap_pairs(bv), crossed[j]);
+            }
+        }
+        for (int j = 0; j < N; ++j, c += W) {
+            S::store(c, sums[j]);
+            if constexpr (kComplex)
+                for (int64_t l = 0; l < W; l += 2) {
+                    c[l] = sums[j][l] - sums[j][l + 1];
+                    c[l + 1] = crossed[j][l] + crossed[j][l + 1];
+                }
+        }
+    }
+
+    static void unpack_series(Acc* dst, const Acc* src, int64_t elements, int64_t count) {
+        constexpr int kUnit = static_cast<int>(sizeof(Acc) * P);
+        if constexpr (kUnit == 4 || kUnit == 8) {
+            using U = typename UnitOf<kUnit>::type;
+            return pack_transposed<U>(reinterpret_cast<U*>(dst), elements,
+                                      reinterpret_cast<const U*>(src), W / P, count, elements);
+        }
+        for (int64_t i = 0; i < count; ++i)
+            for (int64_t e = 0; e < elements; ++e)
+                for (int64_t p = 0; p < P; ++p) *dst++ = src[e * W + i * P + p];
+    }
+
+    // One product a lane.
+    static void series(const GemmSeries& g) {
+        alignas(64) Acc a[kGemmSeries * W], b[kGemmSeries * W], c[kGemmSeries * W];
+        Acc* out = static_cast<Acc*>(g.c);
+        for (int64_t first = 0; first < g.count; first += W / P) {
+            const int64_t count = g.count - first < W / P ? g.count - first : W / P;
+            pack_series(a, g.a, first, g.m, g.k, g.a_step, count);
+            pack_series(b, g.b, first, g.k, g.n, g.b_step, count);
+            for (int64_t i = 0; i < g.m; ++i) {
+                Acc* row = c + i * g.n * W;
+                int64_t j = 0;
+                for (; j + 4 <= g.n; j += 4)
+                    series_columns<4>(row + j * W, a + i * g.k * W, b + j * W, g.n, g.k);
+                for (; j < g.n; ++j)
+                    series_columns<1>(row + j * W, a + i * g.k * W, b + j * W, g.n, g.k);
+            }
+            unpack_series(out + first * g.m * g.n * P, c, g.m * g.n, count);
         }
     }
 
@@ -427,6 +528,34 @@ struct Gemm {
                     lanes[l] = static_cast<Acc>(lanes[l] + lanes[l + h]);
         }
         return lanes[0];
+    }
+
+    // The same for the lanes of N columns in vectors of their own. A column has kRegion lanes of a
+    // vector, of which kLive are to be added: two vectors of full regions become one of half ones.
+    template <int N, int kRegion = static_cast<int>(W), int kLive = kRegion>
+    static void fold_vectors(Acc* out, V* v) {
+        constexpr int H = kLive / 2, L = static_cast<int>(W);
+        if constexpr (kLive == 1) {
+            for (int i = 0; i < N; ++i)
+                for (int r = 0; r < L / kRegion; ++r) *out++ = v[i][r * kRegion];
+        } else if constexpr (N % 2 == 0 && kRegion == kLive) {
+            [&]<int... I>(std::integer_sequence<int, I...>) {
+#pragma GCC unroll 4
+                for (int i = 0; i < N / 2; ++i)
+                    v[i] = __builtin_shufflevector(v[2 * i], v[2 * i + 1],
+                                                   (I / H * kLive + I % H)...) +
+                           __builtin_shufflevector(v[2 * i], v[2 * i + 1],
+                                                   (I / H * kLive + I % H + H)...);
+            }(std::make_integer_sequence<int, L>{});
+            fold_vectors<N / 2, H, H>(out, v);
+        } else {
+            [&]<int... I>(std::integer_sequence<int, I...>) {
+#pragma GCC unroll 4
+                for (int i = 0; i < N; ++i)
+                    v[i] += __builtin_shufflevector(v[i], v[i], (I % kRegion < H ? I + H : I)...);
+            }(std::make_integer_sequence<int, L>{});
+            fold_vectors<N, kRegion, H>(out, v);
+        }
     }
 
     static V load_wide(const Mem* p) {
@@ -465,13 +594,22 @@ struct Gemm {
                         S::multiply_add(xv, load_wide(b + c * stride + i + v * W), sums[c][v]);
             }
         }
+        V folded[N];
         for (int c = 0; c < N; ++c) {
-            Acc lanes[kReduceLanes];
-            memcpy(lanes, sums[c], sizeof lanes);
-            for (int64_t l = 0; i + l < k; ++l)
-                lanes[l] = scalar_fma(widen(x[i + l]), widen(b[c * stride + i + l]), lanes[l]);
-            out[c] = fold_one(lanes, kReduceLanes);
+            if (i < k) {
+                Acc lanes[kReduceLanes];
+                memcpy(lanes, sums[c], sizeof lanes);
+                for (int64_t l = 0; i + l < k; ++l)
+                    lanes[l] = scalar_fma(widen(x[i + l]), widen(b[c * stride + i + l]), lanes[l]);
+                memcpy(sums[c], lanes, sizeof lanes);
+            }
+#pragma GCC unroll 4
+            for (int h = kVectors / 2; h; h /= 2)
+#pragma GCC unroll 8
+                for (int v = 0; v < h; ++v) sums[c][v] += sums[c][v + h];
+            folded[c] = sums[c][0];
         }
+        fold_vectors<N>(out, folded);
     }
 
     static void column_complex(Acc* out, const Mem* x, const Mem* b, int64_t k, bool conj) {
@@ -580,15 +718,42 @@ struct Gemm {
         }
     }
 
+    // One column a lane of a vector.
+    static void column_dots(void* acc, int64_t acc_step, const GemmOperand& x, const GemmOperand& b,
+                            int64_t k, int64_t n, bool conj) {
+        alignas(64) Acc xs[kReduceLanes * W], bs[kReduceLanes * W], sums[P][kReduceLanes * W];
+        Acc* out = static_cast<Acc*>(acc);
+        for (int64_t first = 0; first < n; first += W / P, out += W / P * acc_step * P) {
+            const int64_t count = n - first < W / P ? n - first : W / P;
+            if (first == 0 || x.col_stride != 0)
+                pack_strip(xs, W, static_cast<const Mem*>(x.data) + first * x.col_stride * P,
+                           x.row_stride, x.col_stride, k, count);
+            pack_strip(bs, W, static_cast<const Mem*>(b.data) + first * b.col_stride * P,
+                       b.row_stride, b.col_stride, k, count);
+            for (int64_t l = 0; l < k * W; l += W) {
+                const V xv = S::load(xs + l), bv = S::load(bs + l);
+                S::store(sums[0] + l, S::multiply_add(xv, bv, V{}));
+                if constexpr (kComplex)
+                    S::store(sums[1] + l, S::multiply_add(xv, swap_pairs(bv), V{}));
+            }
+            for (int64_t p = 0; p < P; ++p) fold(sums[p], W, W, k);
+            for (int64_t j = 0; j < count * P; j += P) {
+                Acc* to = out + j * acc_step;
+                to[0] = sums[0][j];
+                if constexpr (kComplex) {
+                    to[0] = conj ? sums[0][j] + sums[0][j + 1] : sums[0][j] - sums[0][j + 1];
+                    to[1] = conj ? sums[1][j] - sums[1][j + 1] : sums[1][j] + sums[1][j + 1];
+                }
+            }
+        }
+    }
+
     static constexpr GemmKernels kernels() {
-        return {NR / P,
-                static_cast<int64_t>(sizeof(Acc)) * P,
-                kScratch,
-                pack,
-                multiply,
-                add,
-                kSame ? nullptr : round,
-                dots};
+        return {NR / P,   static_cast<int64_t>(sizeof(Acc)) * P,
+                kScratch, pack,
+                multiply, series,
+                add,      kSame ? nullptr : round,
+                dots,     column_dots};
     }
 };
 

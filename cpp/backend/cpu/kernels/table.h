@@ -133,7 +133,17 @@ struct GemmBlock {
     const void* packed_b;  // the strips of b as made by `pack`, or null
     void* c;
     int64_t c_row_stride;
+    const int64_t* a_rows = nullptr;  // where the rows of a start, instead of every row_stride
 };
+// c[i] = a[i] @ b[i] for small matrices, each `step` elements behind the one before. No operand
+// has more than kGemmSeries elements; c holds accumulators, one matrix after another.
+struct GemmSeries {
+    int64_t m, n, k, count;
+    GemmOperand a, b;
+    int64_t a_step, b_step;
+    void* c;
+};
+inline constexpr int64_t kGemmSeries = 64;
 // The products of one dtype. An element of a product of matrices is the sum, in order, of partial
 // sums over kGemmDepth products, each a chain in order; an element of a product with a vector is
 // a tree of lanes. Its bits depend on nothing but its row and its column.
@@ -144,6 +154,7 @@ struct GemmKernels {
     // Packs k x n elements as ceil(n / strip) strips of k * strip accumulators.
     void (*pack)(void* dst, const GemmOperand& b, int64_t k, int64_t n);
     void (*multiply)(const GemmBlock& block, void* scratch);
+    void (*series)(const GemmSeries& series);
     // acc[i] += part[i] for n accumulators.
     void (*add)(void* acc, const void* part, int64_t n);
     // dst[i] = acc[i], rounded once, n elements; null where accumulators are elements.
@@ -151,6 +162,9 @@ struct GemmKernels {
     // acc[j] = sum over i < k of x[i] * b(i, j) (of conj(x[i]) * b(i, j)) for j < n: product i
     // belongs to lane i % kReduceLanes, lanes are added pairwise. x is adjacent, k <= kDotBlock.
     void (*dots)(void* acc, const void* x, const GemmOperand& b, int64_t k, int64_t n, bool conj);
+    // acc[j * acc_step] = the same sum of column j of x with column j of b; k <= kReduceLanes.
+    void (*column_dots)(void* acc, int64_t acc_step, const GemmOperand& x, const GemmOperand& b,
+                        int64_t k, int64_t n, bool conj);
 };
 inline constexpr int64_t kGemmRows = 96;
 inline constexpr int64_t kGemmDepth = 256;
