@@ -17,20 +17,23 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
 
 from . import _core
 from ._core import Array
 from ._device import Device
+from ._memory import Arena, ArenaStatistics, MemoryPool, MemoryStatistics, arena
 from ._streams import Event, Stream, current_stream
 
 __all__ = [
+    "Arena",
+    "ArenaStatistics",
     "Array",
     "Device",
     "Event",
     "MemoryPool",
     "MemoryStatistics",
     "Stream",
+    "arena",
     "current_stream",
     "evaluate",
     "get_num_threads",
@@ -103,70 +106,6 @@ def strict(enabled: bool = True, /) -> Iterator[None]:
         yield
     finally:
         _strict_here.reset(token)
-
-
-class MemoryStatistics(NamedTuple):
-    """Numbers of the memory pool.
-
-    Attributes
-    ----------
-    used : int
-        Bytes in use now: arrays, with their padding and headers, and scratch memory.
-    cached : int
-        Bytes that the pool keeps for later use.
-    peak : int
-        The highest value of `used` so far, to within 64 KiB a thread.
-    allocations : int
-        How many times memory was taken from the system so far.
-    reused : int
-        How many times it was served from the cache instead.
-    limit : int
-        The memory of the machine or the container: an array that is larger is a MemoryError.
-    """
-
-    used: int
-    cached: int
-    peak: int
-    allocations: int
-    reused: int
-    limit: int
-
-
-class MemoryPool:
-    """The pool from which the arrays of a device get their memory.
-
-    Parameters
-    ----------
-    device : Device or str, optional
-        The device. Default: ``cpu``.
-
-    Raises
-    ------
-    ValueError
-        If the device is unknown.
-    """
-
-    __slots__ = ("device",)
-
-    def __init__(self, device: Device | str = "cpu") -> None:
-        self.device = Device(device)
-
-    def statistics(self) -> MemoryStatistics:
-        """Return what the pool holds and has done so far.
-
-        Returns
-        -------
-        MemoryStatistics
-            Sizes in bytes and counts.
-        """
-        return MemoryStatistics(**_core.pool_stats())
-
-    def free_cached(self) -> None:
-        """Give the memory that the pool keeps for later arrays back to the system."""
-        _core.free_cached()
-
-    def __repr__(self) -> str:
-        return f"MemoryPool({self.device.name!r})"
 
 
 def evaluate(*arrays: Array) -> None:

@@ -55,7 +55,13 @@ void install_region_fork_handlers() {
 }
 
 Ref<Block> Block::allocate(int64_t nbytes) {
-    auto* raw = static_cast<std::byte*>(pool::allocate(kHeader + nbytes));
+    void* piece = pool::try_allocate(kHeader + nbytes);
+    if (!piece) {
+        // What is recorded may hold memory that it alone still needs.
+        Pending::run_idle();
+        piece = pool::allocate(kHeader + nbytes);
+    }
+    auto* raw = static_cast<std::byte*>(piece);
     return Ref<Block>::adopt(new (raw) Block(raw + kHeader, nbytes, nullptr, nullptr));
 }
 
@@ -134,18 +140,21 @@ Ref<Storage> Storage::fork() const { return wrap(block(), StorageKind::Pool, fal
 
 void Storage::own_block() {
     if (kind_ != StorageKind::Pool) return;
+    Ref<Block> fresh;
     lock();
-    if (block_ && (block_->owners() > 1 || block_->borrowed())) {
-        try {
-            Ref<Block> fresh = Block::allocate(block_->nbytes());
-            std::memcpy(fresh->data(), block_->data(), static_cast<size_t>(block_->nbytes()));
-            fresh->add_owner();
-            block_->drop_owner();
-            retire(std::exchange(block_, std::move(fresh)));
-        } catch (...) {
+    while (block_ && (block_->owners() > 1 || block_->borrowed())) {
+        if (!fresh) {
+            // Without the lock, which recorded work may need that runs for lack of memory.
+            int64_t nbytes = block_->nbytes();
             unlock();
-            throw;
+            fresh = Block::allocate(nbytes);
+            lock();
+            continue;
         }
+        std::memcpy(fresh->data(), block_->data(), static_cast<size_t>(fresh->nbytes()));
+        fresh->add_owner();
+        block_->drop_owner();
+        retire(std::exchange(block_, std::move(fresh)));
     }
     unlock();
 }

@@ -82,9 +82,12 @@ class Pending {
     virtual void finish() = 0;
     // Runs everything recorded on any list.
     static void finish_all() { finish_all_(); }
+    // Runs what no other thread is running, without waiting; nothing inside of such a run.
+    static void run_idle() { run_idle_(); }
 
   protected:
     ~Pending() = default;
+    inline static void (*run_idle_)() = [] {};
     inline static void (*finish_all_)() = [] {};
 };
 

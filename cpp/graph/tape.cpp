@@ -39,13 +39,17 @@ Registry& registry() {
     return instance;
 }
 
+std::vector<Tape*> all_tapes() {
+    std::lock_guard lock(registry().mutex);
+    return registry().tapes;
+}
+
 void finish_all_tapes() {
-    std::vector<Tape*> tapes;
-    {
-        std::lock_guard lock(registry().mutex);
-        tapes = registry().tapes;
-    }
-    for (Tape* tape : tapes) tape->finish();
+    for (Tape* tape : all_tapes()) tape->finish();
+}
+
+void run_idle_tapes() {
+    for (Tape* tape : all_tapes()) tape->try_finish();
 }
 
 WaitHooks wait_hooks = {[]() -> void* { return nullptr; }, [](void*) {}};
@@ -145,6 +149,7 @@ void Tape::give_back(Tape* tape) {
 
 void Tape::install() {
     Pending::finish_all_ = finish_all_tapes;
+    Pending::run_idle_ = run_idle_tapes;
     pthread_atfork(ForkGuard::lock, ForkGuard::unlock, ForkGuard::unlock);
 }
 
@@ -301,6 +306,14 @@ void Tape::finish() {
     Waiting waiting;
     std::lock_guard run_lock(running_);
     entries = run_first(SIZE_MAX);
+}
+
+void Tape::try_finish() {
+    if (running_here || workers::in_task()) return;
+    std::vector<Entry> entries;  // destroyed after the locks are released
+    Region region;
+    std::unique_lock run_lock(running_, std::try_to_lock);
+    if (run_lock) entries = run_first(SIZE_MAX);
 }
 
 void Tape::finish_until(const Event& event) {

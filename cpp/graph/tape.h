@@ -98,6 +98,8 @@ class Tape : public Pending {
     // What is recorded from now on runs after the event.
     void await(std::shared_ptr<Event> event);
     void finish() override;
+    // The same where no other thread runs the tape, and this one is not inside of a run.
+    void try_finish();
     // Runs what was recorded up to an event of this tape, or waits while another thread does.
     void finish_until(const Event& event);
     // Nothing is recorded or running.

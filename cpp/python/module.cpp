@@ -8,6 +8,7 @@
 #include "python/interop.h"
 #include "python/state.h"
 #include "python/streams.h"
+#include "runtime/arena.h"
 #include "runtime/pool.h"
 #include "runtime/workers.h"
 
@@ -222,6 +223,7 @@ NB_MODULE(_core, m) {
     }
     // Handlers of fork run last installed first: tapes finish while pool and workers still serve.
     asc::pool::stats();
+    asc::Arena::install_fork_handlers();
     asc::install_region_fork_handlers();
     asc::workers::install_fork_handlers();
     asc::Tape::install();

@@ -3,6 +3,7 @@
 #include "graph/tape.h"
 #include "python/bind.h"
 #include "python/state.h"
+#include "runtime/arena.h"
 #include "runtime/pool.h"
 #include "runtime/workers.h"
 
@@ -39,13 +40,54 @@ PyObject* register_dtypes(PyObject* const* args) {
 
 PyObject* pool_stats(PyObject* const*) {
     pool::Stats s = pool::stats();
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L}", "used", s.used, "cached", s.cached, "peak",
-                         s.peak, "allocations", s.allocations, "reused", s.reused, "limit",
-                         pool::memory_limit());
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "used", s.used, "cached", s.cached,
+                         "peak", s.peak, "allocations", s.allocations, "reused", s.reused,
+                         "free_blocks", s.free_blocks, "limit", pool::memory_limit());
 }
 PyObject* free_cached(PyObject* const*) {
     pool::free_cached();
     return Py_NewRef(Py_None);
+}
+PyObject* machine_memory(PyObject* const*) { return PyLong_FromLongLong(pool::machine_memory()); }
+PyObject* pool_limit(PyObject* const*) { return PyLong_FromLongLong(pool::limit()); }
+PyObject* set_pool_limit(PyObject* const* args) {
+    pool::set_limit(to_int(args[0], "set_limit", "size"));
+    return Py_NewRef(Py_None);
+}
+
+// Arenas are capsules; _memory.py makes their public class of them.
+constexpr const char* kArena = "ascend_array_api.arena";
+Arena& to_arena(PyObject* capsule) {
+    void* held = PyCapsule_GetPointer(capsule, kArena);
+    if (!held) throw PythonError{};
+    return **static_cast<std::shared_ptr<Arena>*>(held);
+}
+PyObject* make_arena(PyObject* const* args) {
+    auto held = std::make_unique<std::shared_ptr<Arena>>(
+        std::make_shared<Arena>(to_int(args[0], "arena", "size")));
+    Object capsule = Object::steal(PyCapsule_New(held.get(), kArena, [](PyObject* self) {
+        delete static_cast<std::shared_ptr<Arena>*>(PyCapsule_GetPointer(self, kArena));
+    }));
+    held.release();
+    return capsule.release();
+}
+// What is recorded takes memory when it runs: inside the arena just where it was recorded there.
+PyObject* enter_arena(PyObject* const* args) {
+    Arena& arena = to_arena(args[0]);
+    Tape::current().finish();
+    arena.enter();
+    return Py_NewRef(Py_None);
+}
+PyObject* leave_arena(PyObject* const* args) {
+    Arena& arena = to_arena(args[0]);
+    Tape::current().finish();
+    arena.leave();
+    return Py_NewRef(Py_None);
+}
+PyObject* arena_stats(PyObject* const* args) {
+    Arena::Stats s = to_arena(args[0]).stats();
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L}", "size", s.size, "used", s.used, "peak", s.peak,
+                         "served", s.served, "outgrown", s.outgrown);
 }
 
 // Runs recorded work: of the given arrays, or all that any thread has recorded.
@@ -81,6 +123,13 @@ PyMethodDef runtime_methods[] = {
     method<register_dtypes, 1>("register_dtypes"),
     method<pool_stats, 0>("pool_stats"),
     method<free_cached, 0>("free_cached"),
+    method<machine_memory, 0>("machine_memory"),
+    method<pool_limit, 0>("pool_limit"),
+    method<set_pool_limit, 1>("set_pool_limit"),
+    method<make_arena, 1>("make_arena"),
+    method<enter_arena, 1>("enter_arena"),
+    method<leave_arena, 1>("leave_arena"),
+    method<arena_stats, 1>("arena_stats"),
     method<evaluate, 1>("evaluate"),
     method<synchronize, 0>("synchronize"),
     method<tape_counters, 0>("tape_counters"),

@@ -11,38 +11,44 @@
 #include <cstring>
 #include <fstream>
 #include <mutex>
-#include <string>
 #include <vector>
 
 #include "core/error.h"
+#include "runtime/arena.h"
+#include "runtime/heap.h"
 
 namespace asc::pool {
 namespace {
 
-// Small pieces have a class for each 64 bytes and are kept in thread caches, at most
-// kThreadPieces of each class. Larger ones have four classes to each power of two, so that at most
-// 25 % is padding; their sizes leave room for the header of a Block beside a power of two.
-constexpr int64_t kSmallest = 64;
-constexpr int64_t kThreadLimit = 4096;
-constexpr int kThreadClasses = kThreadLimit / kSmallest;
-constexpr int kThreadPieces = 32;
-constexpr int kClasses = kThreadClasses + 4 * 40;
-// Large pieces are page aligned in address, so that the kernel can back them by huge pages.
+// Small pieces, one class for each kStep bytes; a thread keeps at most kKept of a class and moves
+// kBatch at a time to or from the shared lists.
+constexpr int64_t kStep = 64;
+constexpr int64_t kSmall = 4096;
+constexpr int kClasses = kSmall / kStep;
+constexpr int kKept = 32, kBatch = 16;
+// Larger ones, with and without company in their segments.
+constexpr int64_t kMedium = int64_t{1} << 20;
+constexpr int64_t kMediumSegment = int64_t{8} << 20;
 constexpr int64_t kHugePage = int64_t{2} << 20;
+constexpr int64_t kPage = 4096;
+// Free memory is kept up to this share of the machine's.
+constexpr int64_t kCachedShare = 4;
+// The peak is looked at once for this many bytes that a thread takes.
+constexpr int64_t kPeakStep = 1 << 16;
 
-int class_of(int64_t nbytes) {
-    if (nbytes <= kThreadLimit)
-        return nbytes <= kSmallest ? 0 : static_cast<int>((nbytes - 1) / kSmallest);
-    uint64_t n = static_cast<uint64_t>(std::max(nbytes - kSmallest, kThreadLimit + 1));
-    int exponent = std::bit_width(n - 1);  // 2**(exponent - 1) < n <= 2**exponent
-    uint64_t half = uint64_t{1} << (exponent - 1), quarter = half / 4;
-    return kThreadClasses + 4 * (exponent - 13) +
-           static_cast<int>((n - half + quarter - 1) / quarter) - 1;
-}
-int64_t class_bytes(int index) {
-    if (index < kThreadClasses) return (index + 1) * kSmallest;
-    int64_t half = kThreadLimit << ((index - kThreadClasses) / 4);
-    return half + half / 4 * ((index - kThreadClasses) % 4 + 1) + kSmallest;
+const bool is_enabled = [] {
+    const char* setting = std::getenv("ASCEND_ARRAY_API_POOL");
+    return !setting || std::strcmp(setting, "off") != 0;
+}();
+
+int class_of(int64_t nbytes) { return static_cast<int>((nbytes - (nbytes > 0)) / kStep); }
+int64_t class_bytes(int index) { return (index + 1) * kStep; }
+int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+
+// What a piece counts in `used`.
+int64_t piece_bytes(int64_t nbytes) {
+    if (nbytes <= kSmall) return class_bytes(class_of(nbytes));
+    return is_enabled ? Heap::chunk_bytes(nbytes) : round_up(nbytes, kStep);
 }
 
 struct FreePiece {
@@ -61,25 +67,59 @@ class Counter {
     std::atomic<int64_t> value_{0};
 };
 
-struct Counters {
-    Counter used, cached, allocations, reused;
+// Free pieces of one class.
+struct Shelf {
+    FreePiece* first = nullptr;
+    Counter count;
+
+    void* pop() {
+        FreePiece* piece = first;
+        if (!piece) return nullptr;
+        first = piece->next;
+        count.add(-1);
+        return piece;
+    }
+    void push(void* p) {
+        first = new (p) FreePiece{first};
+        count.add(1);
+    }
 };
 
-struct ThreadCache;
+struct ThreadCache {
+    Shelf shelves[kClasses];
+    Counter used, requests;
+    int64_t unchecked = 0;  // bytes taken since the peak was last looked at
+
+    void count(int64_t size) {
+        used.add(size);
+        requests.add(1);
+        unchecked += size;
+    }
+};
 
 struct Pool {
-    std::mutex mutex;  // guards all that follows but `peak`
-    FreePiece* lists[kClasses] = {};
+    std::mutex mutex;  // guards what follows, up to `held`
+    Shelf shelves[kClasses];
+    Heap medium, large;
     std::vector<ThreadCache*> caches;  // of all threads, and those that wait for one
     std::vector<ThreadCache*> idle;    // of threads that have ended
-    std::atomic<int64_t> peak{0};
-    bool enabled = true;
-    int64_t cache_limit = memory_limit() / 4;
+    int64_t peak = 0;
+    std::atomic<int64_t> held{0};  // bytes from the system
+    std::atomic<int64_t> allocations{0};
+    std::atomic<int64_t> limit{0};
 
-    Pool() {
-        const char* setting = std::getenv("ASCEND_ARRAY_API_POOL");
-        enabled = !setting || std::strcmp(setting, "off") != 0;
+    template <class F>
+    int64_t sum(F&& of) const {
+        int64_t total = 0;
+        for (const ThreadCache* cache : caches) total += of(*cache);
+        return total;
     }
+    int64_t used() const {
+        return sum([](const ThreadCache& cache) { return cache.used.get(); });
+    }
+    int64_t cached() const { return held.load(std::memory_order_relaxed) - used(); }
+    void look_at_peak() { peak = std::max(peak, used()); }
+    Heap& heap_of(int64_t nbytes) { return nbytes <= kMedium ? medium : large; }
 };
 
 // Never destroyed: arrays may outlive every static destructor.
@@ -93,13 +133,6 @@ Pool& pool() {
     }();
     return instance;
 }
-
-struct ThreadCache {
-    FreePiece* lists[kThreadClasses] = {};
-    int counts[kThreadClasses] = {};
-    Counters counters;
-    int64_t unchecked = 0;  // bytes taken since the peak was last looked at
-};
 
 // Lends a cache to a thread; what it holds goes to the shared lists when the thread ends.
 struct ThreadCacheOwner {
@@ -119,13 +152,8 @@ struct ThreadCacheOwner {
         Pool& shared = pool();
         std::lock_guard lock(shared.mutex);
         shared.idle.push_back(cache);
-        for (int i = 0; i < kThreadClasses; ++i) {
-            while (FreePiece* piece = cache->lists[i]) {
-                cache->lists[i] = piece->next;
-                piece->next = shared.lists[i];
-                shared.lists[i] = piece;
-            }
-            cache->counts[i] = 0;
+        for (int i = 0; i < kClasses; ++i) {
+            while (void* piece = cache->shelves[i].pop()) shared.shelves[i].push(piece);
         }
     }
 };
@@ -141,60 +169,173 @@ struct ThreadCacheOwner {
 
 ThreadCache& thread_cache() { return current_cache ? *current_cache : first_use(); }
 
-int64_t total(Counter Counters::* member) {
-    Pool& shared = pool();
-    int64_t sum = 0;
-    for (const ThreadCache* cache : shared.caches) sum += (cache->counters.*member).get();
-    return sum;
+[[gnu::cold, gnu::noinline]] void look_at_peak(ThreadCache& cache) {
+    cache.unchecked = 0;
+    std::lock_guard lock(pool().mutex);
+    pool().look_at_peak();
 }
 
-void* from_system(int64_t size, ThreadCache& cache) {
-    void* p = nullptr;
-    size_t alignment = size >= kHugePage ? static_cast<size_t>(kHugePage) : 64;
-    if (posix_memalign(&p, alignment, static_cast<size_t>(size)) != 0) return nullptr;
-    if (size >= kHugePage) madvise(p, static_cast<size_t>(size), MADV_HUGEPAGE);
-    cache.counters.allocations.add(1);
+// ---- the system
+
+// Counts bytes as held where the limit allows.
+bool reserve(int64_t size) {
+    Pool& shared = pool();
+    int64_t limit = shared.limit.load(std::memory_order_relaxed);
+    int64_t held = shared.held.fetch_add(size, std::memory_order_relaxed) + size;
+    if (limit == 0 || held <= limit) return true;
+    shared.held.fetch_sub(size, std::memory_order_relaxed);
+    return false;
+}
+void unreserve(int64_t size) { pool().held.fetch_sub(size, std::memory_order_relaxed); }
+
+void* from_system(int64_t size) {
+    if (!reserve(size)) return nullptr;
+    void* p = std::aligned_alloc(kStep, static_cast<size_t>(size));
+    if (p) {
+        pool().allocations.fetch_add(1, std::memory_order_relaxed);
+    } else {
+        unreserve(size);
+    }
     return p;
 }
-
-// The peak is looked at once for this many bytes that a thread takes.
-constexpr int64_t kPeakStep = 1 << 16;
-
-void look_at_peak(ThreadCache& cache) {
-    cache.unchecked = 0;
-    Pool& shared = pool();
-    std::lock_guard lock(shared.mutex);
-    int64_t used = total(&Counters::used);
-    if (used > shared.peak.load(std::memory_order_relaxed))
-        shared.peak.store(used, std::memory_order_relaxed);
+void to_system(void* p, int64_t size) {
+    std::free(p);
+    unreserve(size);
 }
 
-[[noreturn]] void out_of_memory(int64_t nbytes) {
-    Stats now = stats();
-    raise(ErrorKind::Memory, "cannot allocate %lld bytes: %lld are in use and %lld cached of %lld",
-          static_cast<long long>(nbytes), static_cast<long long>(now.used),
-          static_cast<long long>(now.cached), static_cast<long long>(memory_limit()));
-}
-
-// A cached piece of this class, or null.
-FreePiece* take_cached(ThreadCache& cache, int index) {
-    if (index < kThreadClasses && cache.lists[index]) {
-        FreePiece* piece = cache.lists[index];
-        cache.lists[index] = piece->next;
-        --cache.counts[index];
-        return piece;
+// Whole pages; large ones lie so that the system can back them by huge pages.
+std::byte* map_segment(int64_t size) {
+    if (!reserve(size)) return nullptr;
+    int64_t slack = size >= kHugePage ? kHugePage - kPage : 0;
+    void* p = mmap(nullptr, static_cast<size_t>(size + slack), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) {
+        unreserve(size);
+        return nullptr;
     }
+    auto* start = static_cast<std::byte*>(p);
+    if (slack > 0) {
+        int64_t skipped =
+            round_up(reinterpret_cast<intptr_t>(p), kHugePage) - reinterpret_cast<intptr_t>(p);
+        if (skipped > 0) munmap(start, static_cast<size_t>(skipped));
+        start += skipped;
+        if (skipped < slack) munmap(start + size, static_cast<size_t>(slack - skipped));
+        madvise(start, static_cast<size_t>(size), MADV_HUGEPAGE);
+    }
+    pool().allocations.fetch_add(1, std::memory_order_relaxed);
+    return start;
+}
+
+// Unmaps segments that are free, the oldest first, while more than `kept` bytes are.
+void trim(Heap& heap, int64_t kept) {
+    while (heap.free_bytes() > kept) {
+        std::span<std::byte> segment = heap.remove_oldest();
+        if (segment.empty()) return;
+        munmap(segment.data(), segment.size());
+        unreserve(static_cast<int64_t>(segment.size()));
+    }
+}
+
+// ---- pieces
+
+// Sizes with room for others like it: an eighth more, as far as the limit allows.
+int64_t segment_bytes(int64_t nbytes) {
+    int64_t least = round_up(Heap::chunk_bytes(nbytes), kPage);
+    int64_t eighth = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(least))) / 8;
+    int64_t size = nbytes <= kMedium ? kMediumSegment : round_up(least, eighth);
+    int64_t limit = pool().limit.load(std::memory_order_relaxed);
+    if (limit == 0) return size;
+    int64_t left = (limit - pool().held.load(std::memory_order_relaxed)) / kPage * kPage;
+    return std::clamp(left, least, size);
+}
+
+void* take_large(int64_t nbytes) {
     Pool& shared = pool();
     std::lock_guard lock(shared.mutex);
-    FreePiece* piece = shared.lists[index];
-    if (piece) shared.lists[index] = piece->next;
+    Heap& heap = shared.heap_of(nbytes);
+    if (void* piece = heap.take(nbytes)) return piece;
+    int64_t size = segment_bytes(nbytes);
+    std::byte* segment = map_segment(size);
+    if (!segment) return nullptr;
+    heap.add(segment, size);
+    return heap.take(nbytes);
+}
+
+void give_large(void* p, int64_t nbytes) {
+    Pool& shared = pool();
+    std::lock_guard lock(shared.mutex);
+    Heap& heap = shared.heap_of(nbytes);
+    heap.give(p);
+    int64_t elsewhere = shared.medium.free_bytes() + shared.large.free_bytes() - heap.free_bytes();
+    trim(heap, machine_memory() / kCachedShare - elsewhere);
+}
+
+void* take_small(int index, ThreadCache& cache) {
+    Shelf& own = cache.shelves[index];
+    {
+        Pool& shared = pool();
+        std::lock_guard lock(shared.mutex);
+        for (int i = 0; i < kBatch; ++i) {
+            void* piece = shared.shelves[index].pop();
+            if (!piece) break;
+            own.push(piece);
+        }
+    }
+    void* piece = own.pop();
+    return piece ? piece : from_system(class_bytes(index));
+}
+
+void give_small(void* p, int index, ThreadCache& cache) {
+    Shelf& own = cache.shelves[index];
+    own.push(p);
+    if (own.count.get() <= kKept) return;
+    Pool& shared = pool();
+    std::lock_guard lock(shared.mutex);
+    bool full = shared.cached() > machine_memory() / kCachedShare;
+    for (int i = 0; i < kBatch; ++i) {
+        if (full) {
+            to_system(own.pop(), class_bytes(index));
+        } else {
+            shared.shelves[index].push(own.pop());
+        }
+    }
+}
+
+void* take(int64_t nbytes, ThreadCache& cache) {
+    if (nbytes > memory_limit()) return nullptr;
+    if (Arena::entered()) {
+        if (void* piece = Arena::take(nbytes)) {
+            cache.requests.add(1);
+            return piece;
+        }
+    }
+    void* piece = !is_enabled        ? from_system(piece_bytes(nbytes))
+                  : nbytes <= kSmall ? take_small(class_of(nbytes), cache)
+                                     : take_large(nbytes);
+    if (!piece) return nullptr;
+    cache.count(piece_bytes(nbytes));
+    if (cache.unchecked >= kPeakStep) look_at_peak(cache);
     return piece;
+}
+
+[[gnu::noinline]] void* allocate_slowly(int64_t nbytes, ThreadCache& cache) {
+    void* p = take(nbytes, cache);
+    if (p) return p;
+    free_cached();
+    return take(nbytes, cache);
+}
+
+[[gnu::noinline]] void free_slowly(void* p, int64_t nbytes, ThreadCache& cache) {
+    if (Arena::exists() && Arena::give(p)) return;
+    cache.used.add(-piece_bytes(nbytes));
+    if (!is_enabled) return to_system(p, piece_bytes(nbytes));
+    nbytes <= kSmall ? give_small(p, class_of(nbytes), cache) : give_large(p, nbytes);
 }
 
 }  // namespace
 
-int64_t memory_limit() {
-    static const int64_t limit = [] {
+int64_t machine_memory() {
+    static const int64_t memory = [] {
         int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
         for (const char* path :
              {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
@@ -204,57 +345,55 @@ int64_t memory_limit() {
         }
         return bytes;
     }();
-    return limit;
+    return memory;
 }
 
-bool enabled() { return pool().enabled; }
+void set_limit(int64_t bytes) { pool().limit.store(bytes, std::memory_order_relaxed); }
+int64_t limit() { return pool().limit.load(std::memory_order_relaxed); }
+int64_t memory_limit() {
+    return limit() == 0 ? machine_memory() : std::min(limit(), machine_memory());
+}
 
-void* allocate(int64_t nbytes) {
-    if (nbytes > kThreadLimit && nbytes > memory_limit()) out_of_memory(nbytes);
+bool enabled() { return is_enabled; }
+
+void out_of_memory(int64_t nbytes, const char* purpose) {
+    Stats now = stats();
+    raise(ErrorKind::Memory,
+          "cannot allocate %lld bytes%s: %lld are in use and %lld cached of %lld",
+          static_cast<long long>(nbytes), purpose, static_cast<long long>(now.used),
+          static_cast<long long>(now.cached), static_cast<long long>(memory_limit()));
+}
+
+void* try_allocate(int64_t nbytes) {
     ThreadCache& cache = thread_cache();
-    int index = class_of(nbytes);
-    int64_t size = class_bytes(index);
-    cache.counters.used.add(size);
-    if ((cache.unchecked += size) >= kPeakStep) look_at_peak(cache);
-    if (pool().enabled) {
-        if (FreePiece* piece = take_cached(cache, index)) {
-            cache.counters.cached.add(-size);
-            cache.counters.reused.add(1);
+    if (nbytes <= kSmall && !Arena::entered()) {
+        int index = class_of(nbytes);
+        if (void* piece = cache.shelves[index].pop()) {
+            cache.count(class_bytes(index));
+            if (cache.unchecked >= kPeakStep) look_at_peak(cache);
             return piece;
         }
     }
-    void* p = from_system(size, cache);
-    if (!p) {
-        free_cached();
-        p = from_system(size, cache);
-    }
-    if (!p) {
-        cache.counters.used.add(-size);
-        out_of_memory(nbytes);
-    }
+    return allocate_slowly(nbytes, cache);
+}
+
+void* allocate(int64_t nbytes) {
+    void* p = try_allocate(nbytes);
+    if (!p) out_of_memory(nbytes);
     return p;
 }
 
 void free(void* p, int64_t nbytes) {
-    Pool& shared = pool();
     ThreadCache& cache = thread_cache();
-    int index = class_of(nbytes);
-    int64_t size = class_bytes(index);
-    cache.counters.used.add(-size);
-    if (!shared.enabled) return std::free(p);
-    auto* piece = static_cast<FreePiece*>(p);
-    if (index < kThreadClasses && cache.counts[index] < kThreadPieces) {
-        cache.counters.cached.add(size);
-        piece->next = cache.lists[index];
-        cache.lists[index] = piece;
-        ++cache.counts[index];
-        return;
+    if (nbytes <= kSmall && !Arena::exists() && is_enabled) {
+        int index = class_of(nbytes);
+        Shelf& shelf = cache.shelves[index];
+        if (shelf.count.get() < kKept) {
+            cache.used.add(-class_bytes(index));
+            return shelf.push(p);
+        }
     }
-    std::lock_guard lock(shared.mutex);
-    if (total(&Counters::cached) + size > shared.cache_limit) return std::free(p);
-    cache.counters.cached.add(size);
-    piece->next = shared.lists[index];
-    shared.lists[index] = piece;
+    free_slowly(p, nbytes, cache);
 }
 
 void free_cached() {
@@ -262,20 +401,30 @@ void free_cached() {
     ThreadCache& cache = thread_cache();
     std::lock_guard lock(shared.mutex);
     for (int i = 0; i < kClasses; ++i) {
-        while (FreePiece* piece = shared.lists[i]) {
-            shared.lists[i] = piece->next;
-            cache.counters.cached.add(-class_bytes(i));
-            std::free(piece);
+        for (Shelf* shelf : {&cache.shelves[i], &shared.shelves[i]}) {
+            while (void* piece = shelf->pop()) to_system(piece, class_bytes(i));
         }
     }
+    trim(shared.medium, 0);
+    trim(shared.large, 0);
 }
 
 Stats stats() {
     Pool& shared = pool();
-    look_at_peak(thread_cache());
     std::lock_guard lock(shared.mutex);
-    return {total(&Counters::used), total(&Counters::cached), shared.peak.load(),
-            total(&Counters::allocations), total(&Counters::reused)};
+    shared.look_at_peak();
+    int64_t used = shared.used(), allocations = shared.allocations.load();
+    int64_t requests = shared.sum([](const ThreadCache& cache) { return cache.requests.get(); });
+    auto pieces = [](const Shelf(&shelves)[kClasses]) {
+        int64_t count = 0;
+        for (const Shelf& shelf : shelves) count += shelf.count.get();
+        return count;
+    };
+    int64_t free_blocks = shared.medium.free_chunks() + shared.large.free_chunks() +
+                          pieces(shared.shelves) +
+                          shared.sum([&](const ThreadCache& c) { return pieces(c.shelves); });
+    return {used,        shared.held.load() - used, shared.peak,
+            allocations, requests - allocations,    free_blocks};
 }
 
 }  // namespace asc::pool

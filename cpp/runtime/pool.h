@@ -1,6 +1,13 @@
-// The caching allocator of the CPU device: 64-byte aligned memory, reused by size class.
+// The caching allocator of the CPU device: memory aligned to 64 bytes, reused.
 //
-// Lock rule: one mutex guards the shared lists; each thread keeps a few small pieces of its own.
+// Small pieces have a class for each 64 bytes and are kept by their thread. Larger ones are chunks
+// of segments (Heap): up to a mebibyte they share segments, beyond it each segment is made for the
+// piece that needs it, so that small pieces never hold large segments back. What is free is kept
+// up to a share of the memory; beyond it the segments that were free for longest go first. Where a
+// thread has entered an arena (arena.h), that comes before all of this.
+//
+// Lock rule: one mutex guards heaps and shared lists; each thread keeps a few small pieces of its
+// own.
 #pragma once
 #include <cstdint>
 
@@ -9,22 +16,32 @@ namespace asc::pool {
 // Memory of at least nbytes, aligned to 64 bytes and padded to a multiple of 64. Throws
 // Error(Memory) that says what was asked and what is held.
 void* allocate(int64_t nbytes);
+// The same, null where there is not enough.
+void* try_allocate(int64_t nbytes);
+// What allocate throws; `purpose` follows the size, as in " for an arena".
+[[noreturn]] void out_of_memory(int64_t nbytes, const char* purpose = "");
 // Gives back memory; nbytes as asked for.
 void free(void* p, int64_t nbytes);
 
 struct Stats {
-    int64_t used;         // bytes in live pieces
+    int64_t used;         // bytes in live pieces, whole arenas included
     int64_t cached;       // bytes kept for reuse
     int64_t peak;         // the highest value of `used`
-    int64_t allocations;  // pieces taken from the system
-    int64_t reused;       // pieces served from the cache
+    int64_t allocations;  // times that memory was taken from the system
+    int64_t reused;       // pieces served without
+    int64_t free_blocks;  // stretches of memory kept for reuse
 };
 Stats stats();
-// Returns cached memory to the system.
+// Returns cached memory to the system, but for small pieces in other threads' caches.
 void free_cached();
 // Off: every piece comes from the system (ASCEND_ARRAY_API_POOL=off).
 bool enabled();
 // The memory that this process may use: the machine's or its control group's.
+int64_t machine_memory();
+// What the pool may hold, used and cached; 0 (the start) for no limit.
+void set_limit(int64_t bytes);
+int64_t limit();
+// The most that one array can have: of the two above, the smaller.
 int64_t memory_limit();
 
 }  // namespace asc::pool

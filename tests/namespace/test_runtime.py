@@ -218,7 +218,7 @@ class TestMemoryPool:
         x = xp.ones(500_000)
         del x
         before = pool.statistics().cached
-        pool.free_cached()
+        pool.free_all_blocks()
         assert before - pool.statistics().cached >= 4_000_000
 
     def test_unknown_device(self):

@@ -1,0 +1,460 @@
+"""The memory pool: reuse, limits, arenas, threads, fork, and what happens when memory runs out."""
+
+import gc
+import os
+import random
+import threading
+
+import numpy as np
+import pytest
+
+import ascend_array_api as xp
+from ascend_array_api import _core, runtime
+
+MIB = 1 << 20
+pool = runtime.MemoryPool()
+reuses = pytest.mark.skipif(
+    os.environ.get("ASCEND_ARRAY_API_POOL") == "off", reason="nothing is reused without the pool"
+)
+
+
+def new(nbytes):
+    """Return an array of so many bytes."""
+    return xp.empty(nbytes, dtype=xp.uint8)
+
+
+@pytest.fixture
+def unlimited():
+    """Take a limit away again."""
+    yield
+    pool.set_limit(0)
+
+
+class TestReuse:
+    @reuses
+    def test_memory_comes_back(self):
+        sizes = [40, 5000, 300_000, 3_000_000]
+        for size in sizes:
+            new(size)
+        before = pool.statistics()
+        for _ in range(10):
+            for size in sizes:
+                new(size)
+        after = pool.statistics()
+        assert after.allocations == before.allocations
+        assert after.reused >= before.reused + 10 * len(sizes)
+
+    @reuses
+    def test_chunks_are_split_and_merged(self):
+        pool.free_all_blocks()
+        new(64 * MIB)
+        held = pool.total_bytes()
+        parts = [new(7 * MIB) for _ in range(9)]
+        for i in random.Random(0).sample(range(9), 9):
+            parts[i] = None
+        new(64 * MIB)
+        assert pool.total_bytes() - held < MIB
+        assert pool.used_bytes() + pool.free_bytes() == pool.total_bytes()
+
+    @reuses
+    def test_the_best_fit_is_taken(self):
+        pool.free_all_blocks()
+        large, small = new(40 * MIB), new(10 * MIB)
+        del large, small
+        held = pool.total_bytes()
+        keep = new(9 * MIB)
+        assert new(39 * MIB).size == 39 * MIB
+        assert pool.total_bytes() - held < MIB
+        assert keep.size == 9 * MIB
+
+    def test_no_two_arrays_share(self):
+        """Random arrays hold what was written to them, whatever comes and goes beside them."""
+        rng = random.Random(1)
+        alive = {}
+        for step in range(3000):
+            key = rng.randrange(60)
+            if (old := alive.pop(key, None)) is not None:
+                x, value = old
+                assert np.all(np.asarray(x) == value)
+            else:
+                size = int(2 ** rng.uniform(0, 21))
+                alive[key] = xp.full(size, step % 251, dtype=xp.uint8), step % 251
+        for x, value in alive.values():
+            assert np.all(np.asarray(x) == value)
+
+    def test_memory_is_aligned(self):
+        for size in (1, 64, 4032, 4033, 100_000, 1_500_000):
+            assert np.asarray(xp.zeros(size, dtype=xp.uint8)).ctypes.data % 64 == 0
+
+    @reuses
+    def test_everything_goes_back(self):
+        arrays = [new(size) for size in (100, 10_000, 2 * MIB)]
+        del arrays
+        gc.collect()
+        assert pool.n_free_blocks() > 0
+        pool.free_all_blocks()
+        blocks = pool.n_free_blocks()
+        x = new(30 * MIB)
+        del x
+        assert pool.free_bytes() >= 30 * MIB
+        pool.free_all_blocks()
+        assert pool.n_free_blocks() <= blocks
+
+    @reuses
+    @pytest.mark.usefixtures("memory_limit")
+    def test_the_cache_is_bounded(self, child):
+        child(
+            """
+            pool = runtime.MemoryPool()
+            bound = pool.statistics().limit // 4
+            step = 256 << 20
+            arrays = [xp.empty(step, dtype=xp.uint8) for _ in range(bound // step + 8)]
+            del arrays
+            assert bound - step - (64 << 20) <= pool.free_bytes() <= bound + (64 << 20)
+            """
+        )
+
+
+@pytest.mark.usefixtures("unlimited")
+class TestLimit:
+    def test_get_and_set(self):
+        assert pool.get_limit() == 0
+        machine = pool.statistics().limit
+        for size, expected in {
+            1 << 40: 1 << 40,
+            "1.5GiB": 3 << 29,
+            "2 GB": 2 * 10**9,
+            "100kb": 100_000,
+            "12B": 12,
+            "7": 7,
+            np.int64(5): 5,
+        }.items():
+            pool.set_limit(size)
+            assert pool.get_limit() == expected
+            assert pool.statistics().limit == min(expected, machine)
+        pool.set_limit(fraction=0.5)
+        assert pool.get_limit() == machine // 2
+        pool.set_limit(0)
+        assert pool.statistics().limit == machine
+
+    @pytest.mark.parametrize("bad", [-1, "12 parsecs", "GB", "", "-3MB", "1e3", 2**62, "9999999TB"])
+    def test_bad_sizes(self, bad):
+        with pytest.raises(ValueError, match="set_limit: size must be"):
+            pool.set_limit(bad)
+
+    @pytest.mark.parametrize("bad", [1.5, [1], True])
+    def test_bad_types(self, bad):
+        with pytest.raises(TypeError, match=r"set_limit: size must be an int .*, got \w+"):
+            pool.set_limit(bad)
+
+    def test_bad_fractions(self):
+        for bad in (-0.1, 1.5, float("nan")):
+            with pytest.raises(ValueError, match="set_limit: fraction must be from 0 to 1"):
+                pool.set_limit(fraction=bad)
+        with pytest.raises(TypeError, match="fraction must be a float"):
+            pool.set_limit(fraction="half")
+        for both in ({}, {"size": 1, "fraction": 0.5}):
+            with pytest.raises(TypeError, match="exactly one of size and fraction"):
+                pool.set_limit(**both)
+
+    def test_reaching_it(self):
+        keep = xp.full(1000, 3.0)
+        pool.free_all_blocks()
+        pool.set_limit(pool.total_bytes() + 32 * MIB)
+        fits = new(20 * MIB)
+        with pytest.raises(MemoryError, match=r"cannot allocate \d+ bytes: \d+ are in use and \d+"):
+            new(20 * MIB)
+        assert pool.total_bytes() <= pool.get_limit()
+        del fits
+        assert new(30 * MIB).size == 30 * MIB
+        # The cache gives way to another size.
+        for mebibytes in (3, 5, 9, 14, 25):
+            assert new(mebibytes * MIB).size == mebibytes * MIB
+        assert np.all(np.asarray(keep) == 3.0)
+
+    def test_an_array_beyond_it_fails_at_the_call(self):
+        pool.set_limit("100MB")
+        x = xp.ones(1000)
+        with pytest.raises(MemoryError, match="exceeds the memory"):
+            xp.broadcast_to(x, (20_000, 1000)) + 1
+        pool.set_limit(0)
+        assert float(xp.sum(x)) == 1000
+
+    @pytest.mark.usefixtures("memory_limit")
+    def test_recorded_work_gives_way(self, child):
+        """What only recorded operations hold is freed before an allocation fails."""
+        child(
+            """
+            pool = runtime.MemoryPool()
+            pool.set_limit(300_000_000)
+            totals = []
+            for i in range(8):
+                x = xp.full(12_500_000, float(i))
+                totals.append(xp.sum(x))
+            del x
+            y = xp.empty(25_000_000)
+            assert [float(t) for t in totals] == [12_500_000.0 * i for i in range(8)]
+            """,
+            DEFER="auto",
+        )
+
+    def test_a_failed_result_keeps_its_error(self, child, defer):
+        child(
+            """
+            pool = runtime.MemoryPool()
+            x = xp.asarray(np.ones(1_000_000))
+            keep = x + 1
+            runtime.synchronize()
+            pool.free_all_blocks()
+            pool.set_limit(pool.total_bytes() + (60 << 20))
+            parts = []
+            try:
+                for i in range(20):
+                    parts.append(x * float(i))
+                    float(parts[-1][0])
+            except MemoryError:
+                pass
+            else:
+                raise AssertionError("no MemoryError")
+            assert 4 <= len(parts) < 20
+            for i, part in enumerate(parts[:-1]):
+                assert float(xp.max(part)) == i
+            pool.set_limit(0)
+            assert float(xp.sum(keep)) == 2_000_000
+            assert float((x * 3)[5]) == 3
+            """,
+            DEFER=defer,
+        )
+
+
+class TestArena:
+    def test_everything_comes_from_it(self):
+        with runtime.arena("64MiB") as arena:
+            before = pool.statistics()
+            kept = [xp.full(size, 1.5) for size in (1, 500, 10_000, 1_000_000)]
+            y = kept[-1] * 2 + 1
+            assert float(xp.sum(y)) == 4_000_000
+            after = pool.statistics()
+        assert after.allocations == before.allocations
+        assert after.used == before.used
+        stats = arena.statistics()
+        assert stats.size == 64 * MIB
+        assert stats.outgrown == 0
+        assert stats.served >= 5
+        assert 16_000_000 < stats.used <= stats.peak <= 40_000_000
+        assert all(np.all(np.asarray(x) == 1.5) for x in kept)
+
+    def test_its_size_is_what_one_array_takes(self):
+        with runtime.arena(8_000_000) as arena:
+            x = xp.full(1_000_000, 2.0)
+            runtime.evaluate(x)
+        assert arena.statistics().outgrown == 0
+        assert float(xp.sum(x)) == 2_000_000
+
+    def test_arrays_outlive_it(self):
+        before = pool.used_bytes()
+        with runtime.arena("8MB"):
+            x = xp.arange(100_000)
+            y = x[10:20]
+        del x
+        junk = [xp.full(100_000, -1) for _ in range(20)]
+        assert np.array_equal(np.asarray(y), np.arange(10, 20))
+        assert pool.used_bytes() >= before + 8_000_000
+        del y, junk
+        assert pool.used_bytes() <= before + 1_000_000
+
+    def test_outgrowing_it(self):
+        with runtime.arena(1 * MIB) as arena:
+            arrays = [xp.full(50_000, float(i)) for i in range(10)]
+            runtime.evaluate(*arrays)
+        stats = arena.statistics()
+        assert stats.outgrown >= 8
+        assert stats.used <= stats.size + 4096
+        for i, x in enumerate(arrays):
+            assert np.all(np.asarray(x) == i)
+
+    def test_nested(self):
+        with runtime.arena("16MiB") as outer:
+            first = pool.statistics()
+            with runtime.arena("2MiB") as inner:
+                a = xp.full(200_000, 1.0)
+                b = xp.full(200_000, 2.0)
+                runtime.evaluate(a, b)
+            c = xp.full(200_000, 3.0)
+            runtime.evaluate(c)
+            last = pool.statistics()
+        assert last.allocations == first.allocations
+        assert last.used == first.used
+        assert inner.statistics().outgrown >= 1
+        assert inner.statistics().used >= 1_600_000
+        assert outer.statistics().outgrown == 0
+        assert [float(x[7]) for x in (a, b, c)] == [1, 2, 3]
+        del a, b, c
+        assert inner.statistics().used == outer.statistics().used == 0
+
+    def test_entered_again(self):
+        arena = runtime.arena("4MiB")
+        for i in range(3):
+            with arena:
+                x = xp.full(100_000, float(i))
+            assert float(x[9]) == i
+        with arena, pytest.raises(RuntimeError, match="entered already"), arena:
+            pass
+        assert arena.statistics().outgrown == 0
+
+    def test_recorded_work_uses_the_arena_it_was_recorded_in(self):
+        x = xp.ones(100_000)
+        runtime.synchronize()
+        before = x * 2
+        with runtime.arena("16MiB") as arena:
+            assert arena.statistics().served <= 2
+            inside = x * 3
+        used = arena.statistics().used
+        assert used >= 800_000
+        after = x * 4
+        runtime.evaluate(after)
+        assert arena.statistics().used == used
+        assert [float(a[5]) for a in (before, inside, after)] == [2, 3, 4]
+
+    def test_one_thread_alone(self):
+        def work():
+            results.append(xp.full(100_000, 5.0) + 1)
+            runtime.evaluate(*results)
+
+        results = []
+        with runtime.arena("16MiB") as arena:
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+        assert arena.statistics().served == 0
+        assert float(results[0][3]) == 6
+
+        errors = []
+
+        def leave():
+            try:
+                arena.__exit__(None, None, None)
+            except RuntimeError as error:
+                errors.append(str(error))
+
+        with arena:
+            thread = threading.Thread(target=leave)
+            thread.start()
+            thread.join()
+        assert "thread" in errors[0]
+
+    def test_an_error_leaves_it(self):
+        with pytest.raises(KeyError), runtime.arena("1MiB") as arena:
+            raise KeyError
+        x = xp.ones(1000)
+        assert arena.statistics().served == 0
+        assert float(x[0]) == 1
+
+    @pytest.mark.parametrize("bad", [0, -5, "none", "2 MX", 2**62])
+    def test_bad_sizes(self, bad):
+        with pytest.raises(ValueError, match="arena: size must be"):
+            runtime.arena(bad)
+
+    @pytest.mark.parametrize("bad", [1.5, None, True, b"2GB"])
+    def test_bad_types(self, bad):
+        with pytest.raises(TypeError, match="arena: size must be an int of bytes or a string"):
+            runtime.arena(bad)
+
+    def test_bad_device(self):
+        with pytest.raises(ValueError, match="arena: unknown device 'gpu'"):
+            runtime.arena(100, device="gpu")
+
+    def test_more_than_there_is(self):
+        with (
+            pytest.raises(MemoryError, match=r"cannot allocate \d+ bytes for an arena"),
+            runtime.arena("1000TB"),
+        ):
+            pass
+        assert float(xp.sum(xp.ones(100))) == 100
+
+    def test_freed_by_other_threads(self):
+        with runtime.arena("64MiB") as arena:
+            shares = [[xp.full(n, 1.0) for n in range(1, 20_000, 997)] for _ in range(4)]
+            runtime.synchronize()
+            threads = [threading.Thread(target=share.clear) for share in shares]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert arena.statistics().used == 0
+
+    def test_interleaved_coroutines(self):
+        import asyncio
+
+        async def task(value):
+            with runtime.arena("4MiB"):
+                x = xp.full(1000, value)
+                await asyncio.sleep(0)
+                y = x + 1
+                await asyncio.sleep(0)
+            return y
+
+        async def both():
+            return await asyncio.gather(*(task(float(i)) for i in range(5)))
+
+        assert [float(y[3]) for y in asyncio.run(both())] == [1, 2, 3, 4, 5]
+
+    def test_fork(self, child):
+        child(
+            """
+            with runtime.arena("8MiB") as arena:
+                x = xp.full(1000, 1.0)
+                pid = os.fork()
+                if pid == 0:
+                    y = x + 1
+                    del x
+                    assert float(y[5]) == 2
+                    z = xp.full(200_000, 2.0) * 3
+                    assert float(z[0]) == 6
+                    del y, z
+                    os._exit(0 if arena.statistics().used == 0 else 3)
+                assert os.waitpid(pid, 0)[1] == 0
+                assert float(x[5]) == 1
+            """
+        )
+
+
+def test_threads_allocate_and_free_for_each_other():
+    """Arrays of all sizes cross threads; each holds its value, and the count of bytes is right."""
+    gc.collect()
+    before = pool.used_bytes()
+    box, lock, wrong = [], threading.Lock(), []
+
+    def work(seed):
+        rng = random.Random(seed)
+        for _ in range(400):
+            value = float(rng.randrange(1000))
+            x = xp.full(int(2 ** rng.uniform(0, 17)), value)
+            runtime.evaluate(x)
+            with lock:
+                box.append((x, value))
+                y, expected = box.pop(rng.randrange(len(box)))
+            if float(xp.max(y)) != expected or float(xp.min(y)) != expected:
+                wrong.append((y.size, expected))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    box.clear()
+    assert not wrong
+    assert pool.used_bytes() - before < 100_000
+
+
+def test_counts_are_exact():
+    gc.collect()
+    before = _core.pool_stats()
+    arrays = [new(100), new(10_000), new(2 * MIB)]
+    during = _core.pool_stats()
+    requests = sum(during[k] - before[k] for k in ("allocations", "reused"))
+    assert requests == 6  # the bytes of each, and its storage
+    assert 0 < during["used"] - before["used"] - (100 + 10_000 + 2 * MIB) < 4096
+    del arrays
+    assert _core.pool_stats()["used"] == before["used"]
+    assert _core.pool_stats()["peak"] >= during["used"]
