@@ -10,6 +10,9 @@
 
 namespace asc::workers {
 
+// The least work (in additions of elements) that is worth a second thread.
+inline constexpr int64_t kThreadWork = 1 << 15;
+
 // Threads that work on a job, the caller included.
 int count();
 // n >= 1; takes effect with the next job.

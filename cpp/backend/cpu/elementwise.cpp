@@ -13,8 +13,7 @@ namespace {
 
 // Borders between threads fall on whole cache lines.
 constexpr int64_t kBorder = 512;
-// The least work (in additions) that is worth a second thread.
-constexpr int64_t kThreadWork = 1 << 15;
+using workers::kThreadWork;
 
 // Runs body(first element, count) for pieces of n elements, on several threads where that pays.
 template <class F>
@@ -56,46 +55,6 @@ bool transfer_contiguous(const Array& dst, const Array& src) {
         in_pieces(n, [&](int64_t first, int64_t count) {
             std::memcpy(to + first * size, from + first * size, static_cast<size_t>(count * size));
         });
-    }
-    return true;
-}
-
-// Handles dst = src where src's unit stride runs along another axis than dst's; false otherwise.
-bool transfer_transposed(const Array& dst, const Array& src) {
-    if (dst.dtype != src.dtype || dst.dtype == DType::Bool) return false;
-    const Array* arrays[] = {&dst, &src};
-    Loop loop(arrays);
-    int last = loop.ndim - 1, unit = -1;
-    if (loop.ndim < 2 || loop.strides[0][last] != 1 || loop.strides[1][last] == 1) return false;
-    for (int i = 0; i < last; ++i) {
-        if (loop.strides[1][i] == 1) unit = i;
-    }
-    if (unit < 0 || loop.shape[unit] < 8 || loop.shape[last] < 8) return false;
-    // Move the pair of axes out; what is left is a loop over planes.
-    constexpr int64_t kBand = 64;  // unit-axis elements of one task
-    int64_t bands = (loop.shape[unit] + kBand - 1) / kBand, planes = 1;
-    for (int i = 0; i < last; ++i) planes *= i == unit ? 1 : loop.shape[i];
-    int64_t bytes = itemsize(dst.dtype);
-    std::byte* to = dst.storage->data();
-    const std::byte* from = src.storage->data();
-    auto kernel = kernels().transpose[width_index(dst.dtype)];
-    auto band = [&](int64_t task) {
-        int64_t plane = task / bands, first = task % bands * kBand;
-        int64_t target = loop.offset[0] + first * loop.strides[0][unit];
-        int64_t source = loop.offset[1] + first;
-        for (int i = last - 1; i >= 0; --i) {
-            if (i == unit) continue;
-            target += plane % loop.shape[i] * loop.strides[0][i];
-            source += plane % loop.shape[i] * loop.strides[1][i];
-            plane /= loop.shape[i];
-        }
-        kernel(to + target * bytes, loop.strides[0][unit], from + source * bytes,
-               loop.strides[1][last], loop.shape[last], std::min(kBand, loop.shape[unit] - first));
-    };
-    if (dst.size() < kThreadWork) {
-        for (int64_t i = 0; i < planes * bands; ++i) band(i);
-    } else {
-        workers::for_each(planes * bands, band);
     }
     return true;
 }
@@ -250,7 +209,7 @@ void elementwise(Op op, DType compute, std::span<const Operand> operands, const 
 void transfer(const Array& dst, const Array& src) {
     if (dst.size() == 0) return;
     src.storage->settle();
-    if (transfer_contiguous(dst, src) || transfer_transposed(dst, src)) return;
+    if (transfer_contiguous(dst, src)) return;
     if (is_contiguous(dst) && is_contiguous(src) && src.shape == dst.shape && !is_bool(dst.dtype) &&
         !is_bool(src.dtype)) {
         auto convert = kernels().convert[index(src.dtype)][index(dst.dtype)];

@@ -8,9 +8,6 @@
 namespace asc::cpu {
 namespace {
 
-// Elements that make a second thread worth its wake-up.
-constexpr int64_t kThreadWork = 1 << 15;
-
 // One element of a given width, moved in either direction.
 template <size_t kBytes>
 struct Element {
@@ -141,11 +138,11 @@ void gather(const Array& packed, const Array& x, const Selection& s) {
             block = product(s.after);
     if (s.size() == 0) return;
     // Packed bits of neighbouring tasks share words, so bool stays on one thread.
-    if (s.size() < kThreadWork || is_bool(x.dtype)) {
+    if (s.size() < workers::kThreadWork || is_bool(x.dtype)) {
         for (int64_t i = 0; i < outer; ++i) move_range<true>(packed, x, s, i, 0, count);
         return;
     }
-    int64_t chunk = std::max<int64_t>(1, kThreadWork / 4 / std::max<int64_t>(block, 1));
+    int64_t chunk = std::max<int64_t>(1, workers::kThreadWork / 4 / std::max<int64_t>(block, 1));
     int64_t chunks = (count + chunk - 1) / chunk;
     workers::for_each(outer * chunks, [&](int64_t task) {
         int64_t first = task % chunks * chunk;

@@ -7,14 +7,14 @@
 
 namespace asc::cpu {
 
-Loop::Loop(std::span<const Array* const> operands) {
-    const Array& leader = *operands[0];
-    int count = static_cast<int>(operands.size());
+Loop::Loop(std::span<const Array* const> arrays) : operands(static_cast<int>(arrays.size())) {
+    const Array& leader = *arrays[0];
+    const int count = operands;
     Dims all[kMaxOperands];
     for (int k = 0; k < count; ++k) {
         all[k] = k == 0 ? leader.strides
-                        : broadcast_strides(*operands[static_cast<size_t>(k)], leader.shape);
-        offset[k] = operands[static_cast<size_t>(k)]->offset;
+                        : broadcast_strides(*arrays[static_cast<size_t>(k)], leader.shape);
+        offset[k] = arrays[static_cast<size_t>(k)]->offset;
     }
     int axes[kMaxRank];
     for (int i = 0; i < leader.ndim(); ++i) {
@@ -51,12 +51,12 @@ Loop::Loop(std::span<const Array* const> operands) {
     }
 }
 
-Loop::Loop(int64_t rows, int64_t pitch, int64_t n) : ndim(rows == 1 ? 1 : 2) {
+void Loop::set_rows(int64_t rows, int64_t pitch, int64_t n) {
+    ndim = rows == 1 ? 1 : 2;
     shape[0] = rows;
     strides[0][0] = pitch;
     shape[ndim - 1] = n;
     strides[0][ndim - 1] = 1;
-    offset[0] = 0;
 }
 
 bool Loop::contiguous(int operand) const {
@@ -66,6 +66,18 @@ bool Loop::contiguous(int operand) const {
         expected *= shape[i];
     }
     return true;
+}
+
+void Loop::move_before_last(int axis) {
+    auto move = [&](int64_t* list) { std::rotate(list + axis, list + axis + 1, list + ndim - 1); };
+    move(shape);
+    for (int k = 0; k < operands; ++k) move(strides[k]);
+}
+
+void Cursor::place(const int64_t* index, int64_t cols) {
+    offset_ = start_;
+    for (int i = 0; i < loop_->ndim; ++i) offset_ += index[i] * strides_[i];
+    cols_ = cols;
 }
 
 void Cursor::seek(int64_t flat) {

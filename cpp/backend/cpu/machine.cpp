@@ -1,9 +1,11 @@
 #include "backend/cpu/machine.h"
 
-#include <cstdlib>
-#include <memory>
+#include <atomic>
+#include <optional>
 #include <utility>
 
+#include "backend/cpu/cache.h"
+#include "backend/cpu/scratch.h"
 #include "backend/cpu/tiles.h"
 #include "runtime/workers.h"
 
@@ -18,10 +20,16 @@ constexpr int64_t kLeastTile = 128;
 constexpr int64_t kDirectTile = 1 << 14;
 // Rows at least this long are tiled one by one; shorter ones are gathered into common tiles.
 constexpr int64_t kLongRow = 128;
+// Rows of blocks that are written past the caches are at least this long.
+constexpr int64_t kStreamedRow = 256;
+// Strides below this share cache lines.
+constexpr int64_t kLineBytes = 64;
+// A block of a transposed operand: so many bytes, in rows of about as many elements as there are
+// rows. Shorter pieces of either keep the memory waiting.
+constexpr int64_t kBlockBytes = 32 << 10;
+constexpr int64_t kBlockRows = 128, kWideBlockRows = 64;  // of up to four bytes, of more
 // Borders between threads fall on whole cache lines of a packed bool result.
 constexpr int64_t kBorder = 512;
-// The least work (in additions) that is worth a second thread.
-constexpr int64_t kThreadWork = 1 << 15;
 
 // A value in a register of a narrower kind, copied: outputs that are inputs or constants.
 void copy_value(void* dst, const void* src, bool scalar, int64_t n, DType dtype) {
@@ -39,177 +47,307 @@ void copy_value(void* dst, const void* src, bool scalar, int64_t n, DType dtype)
     }
 }
 
-// Registers of one thread, kept from call to call.
-class Registers {
-  public:
-    // count registers of kRegisterBytes each, aligned to a cache line.
-    static std::byte* get(int count) {
-        thread_local Registers mine;
-        if (count > mine.count_) {
-            std::free(mine.memory_);
-            void* p = nullptr;
-            if (posix_memalign(&p, 64, static_cast<size_t>(count) * kRegisterBytes) != 0)
-                std::abort();
-            mine.memory_ = static_cast<std::byte*>(p);
-            mine.count_ = count;
-        }
-        return mine.memory_;
-    }
-    ~Registers() { std::free(memory_); }
+// The index space as blocks over the last two axes, each of which is a few tiles of whole rows.
+struct Grid {
+    int64_t rows, cols;              // of one block
+    int64_t tile_rows;               // of one tile
+    int64_t row_blocks, col_blocks;  // along the two axes
+    int64_t count;
 
-  private:
-    std::byte* memory_ = nullptr;
-    int count_ = 0;
+    Grid() = default;
+    Grid(const Loop& loop, int64_t element_bytes, int64_t tile) {
+        const int64_t height = loop.shape[loop.ndim - 2], width = loop.inner();
+        const int64_t block = kBlockBytes / element_bytes;
+        rows = std::min(height, element_bytes > 4 ? kWideBlockRows : kBlockRows);
+        cols = std::min({width, tile, block / rows});
+        rows = std::min(height, std::max(rows, block / cols));
+        tile_rows = tile / cols;
+        row_blocks = (height + rows - 1) / rows;
+        col_blocks = (width + cols - 1) / cols;
+        count = row_blocks * col_blocks;
+        for (int i = 0; i < loop.ndim - 2; ++i) count *= loop.shape[i];
+    }
+    // The indices of a block's first element.
+    void locate(int64_t block, const Loop& loop, int64_t* index) const {
+        index[loop.ndim - 1] = block % col_blocks * cols;
+        block /= col_blocks;
+        index[loop.ndim - 2] = block % row_blocks * rows;
+        block /= row_blocks;
+        for (int i = loop.ndim - 3; i >= 0; --i) {
+            index[i] = block % loop.shape[i];
+            block /= loop.shape[i];
+        }
+    }
 };
 
 }  // namespace
 
+struct Lane;
+
+// One run of a program: what all threads share.
 class Machine {
   public:
-    explicit Machine(const ProgramCall& call)
+    // In parts: indices are those of the loop order.
+    explicit Machine(const ProgramCall& call, bool in_parts = false)
         : call_(call),
           program_(*call.program),
-          loop_(list_arrays(call, arrays_)),
-          whole_rows_(loop_.ndim == 1 || loop_.inner() >= kLongRow) {}
+          outputs_(static_cast<int>(call.outputs.size())),
+          inputs_(static_cast<int>(call.inputs.size())),
+          loop_(list_arrays()) {
+        choose_tiling(in_parts);
+        for (int k = 0; k < outputs_; ++k) {
+            const DType reg = program_.outputs[static_cast<size_t>(k)].dtype;
+            ports_[k] = arrays_[k]->storage ? Port(loop_, k, *arrays_[k], reg, tiling_)
+                                            : Port(arrays_[k]->dtype);
+            ports_[k].streams = streams(k);
+        }
+        for (int k = 0; k < inputs_; ++k) {
+            ports_[outputs_ + k] = Port(loop_, outputs_ + k, *arrays_[outputs_ + k],
+                                        program_.inputs[static_cast<size_t>(k)], tiling_);
+        }
+        assign_outputs();
+        choose_tile();
+    }
 
     void run() {
-        int64_t size = call_.outputs[0].size();
-        int64_t parts = std::min<int64_t>(workers::count() * 4, size * program_.cost / kThreadWork);
-        if (parts < 2 || workers::count() < 2 || !splits()) return run_range(0, size);
+        Parallel par = workers::parallel();
+        if (!splits()) par.threads = 1;
+        const int64_t size = call_.outputs[0].size();
+        const int64_t most =
+            std::min<int64_t>(par.threads * 4, size * program_.cost / workers::kThreadWork);
+        if (tiling_ == Tiling::Blocks) {
+            // Threads share no row of blocks, so that packed bools are split like flat ones.
+            const int64_t step = has_bool_ ? grid_.col_blocks : 1;
+            return spread(par, most, 0, step, grid_.count);
+        }
         // The first border of a bool result makes up for its offset in the cache line.
-        int64_t phase = (kBorder - bool_offset_ % kBorder) % kBorder;
-        int64_t step = (size / parts + kBorder - 1) / kBorder * kBorder;
-        parts = (size - phase + step - 1) / step;
-        workers::for_each(parts, [&](int64_t i) {
-            int64_t first = i == 0 ? 0 : phase + i * step;
-            run_range(first, std::min(size, phase + (i + 1) * step));
-        });
+        spread(par, most, (kBorder - bool_offset_ % kBorder) % kBorder, kBorder, size);
     }
 
-    void run_part(int64_t first, int64_t step, int64_t rows, int64_t n, std::byte* const* buffers,
-                  int64_t pitch) const;
+    // Indices [first, last) in loop order.
+    void run_elements(Lane& lane, int64_t first, int64_t last) const;
+    // Bytes of scratch that a thread needs: registers, and the blocks of transposed inputs.
+    int64_t scratch_bytes() const {
+        int64_t bytes = registers() * register_bytes_;
+        for (int k = outputs_; k < loop_.operands; ++k) bytes += block_bytes(ports_[k]);
+        return bytes;
+    }
 
   private:
-    static std::span<const Array* const> list_arrays(const ProgramCall& call,
-                                                     const Array** arrays) {
-        size_t count = 0;
-        for (const Array& out : call.outputs) arrays[count++] = &out;
-        for (const Array& in : call.inputs) arrays[count++] = &in;
-        return {arrays, count};
+    friend struct Lane;
+    std::span<const Array* const> list_arrays() {
+        const Array** next = arrays_;
+        for (const Array& out : call_.outputs) *next++ = &out;
+        for (const Array& in : call_.inputs) *next++ = &in;
+        return {arrays_, next};
     }
 
-    // Threads never share a word of a packed bool output.
-    bool splits() {
-        bool found = false;
-        for (size_t k = 0; k < call_.outputs.size(); ++k) {
-            const Array& out = call_.outputs[k];
-            if (!is_bool(out.dtype)) continue;
-            if (!loop_.contiguous(static_cast<int>(k))) return false;
-            if (found && out.offset % kBorder != bool_offset_ % kBorder) return false;
-            found = true;
-            bool_offset_ = out.offset;
-        }
-        return true;
-    }
-
-    struct Lane;  // the state of one thread
-    void run_range(int64_t first, int64_t last) const;
-    void run_lane(Lane& lane, int64_t first, int64_t last) const;
-
-    const ProgramCall& call_;
-    const Program& program_;
-    const Array* arrays_[kMaxOperands];
-    Loop loop_;
-    bool whole_rows_;
-    int64_t bool_offset_ = 0;
-};
-
-struct Machine::Lane {
-    const Machine& m;
-    std::optional<Reader> readers[kMaxOperands];
-    std::optional<Writer> writers[kMaxOperands];
-    std::byte* registers;
-    const void* inputs[kMaxOperands];
-    const void* results[kMaxInstructions];
-    int8_t output_of[kMaxInstructions];  // the output that an instruction writes at once, or -1
-    bool loaded[kMaxOperands];
-    int64_t tile;
-
-    // Outputs without a storage go to `buffers`, whose elements lie as `rows` says.
-    explicit Lane(const Machine& machine, std::byte* const* buffers = nullptr,
-                  const Loop* rows = nullptr)
-        : m(machine) {
-        const Program& p = m.program_;
-        size_t outputs = m.call_.outputs.size(), count = m.call_.inputs.size();
-        bool direct = p.code.size() <= 1;
-        int scratch = 0;
-        int widest = p.widest_bits;
-        for (size_t k = 0; k < outputs; ++k) {
-            const Array& out = m.call_.outputs[k];
-            if (out.storage) {
-                writers[k].emplace(m.loop_, static_cast<int>(k), out, p.outputs[k].dtype,
-                                   m.whole_rows_);
-            } else {
-                writers[k].emplace(*rows, buffers[k], out.dtype);
+    // The axis that a strided operand is better read along than along the last one, or -1.
+    int close_axis() const {
+        const int last = loop_.ndim - 1;
+        for (int k = 0; k < loop_.operands; ++k) {
+            const int64_t* strides = loop_.strides[k];
+            const int64_t size = itemsize(arrays_[k]->dtype);
+            auto reach = [&](int i) { return std::abs(strides[i]) * size; };
+            if (size == 0 || std::abs(strides[last]) <= 1) continue;
+            int best = last;
+            for (int i = 0; i < last; ++i) {
+                if (strides[i] != 0 && reach(i) < reach(best)) best = i;
             }
-            direct &= writers[k]->direct();
-            widest = std::max(widest, static_cast<int>(bits(out.dtype)));
+            if (best != last && reach(best) < kLineBytes) return best;
         }
-        for (size_t k = 0; k < count; ++k) {
-            const Array& in = m.call_.inputs[k];
-            readers[k].emplace(m.loop_, static_cast<int>(outputs + k), in, p.inputs[k],
-                               m.whole_rows_);
-            direct &= readers[k]->direct();
-            scratch += !readers[k]->direct();
-            widest = std::max(widest, static_cast<int>(bits(in.dtype)));
-        }
-        std::fill_n(output_of, p.code.size(), int8_t{-1});
-        for (size_t k = outputs; k-- > 0;) {
-            const Value& v = p.outputs[k].value;
-            if (v.from == Value::From::Result && !read_after(k, v.index))
-                output_of[v.index] = static_cast<int8_t>(k);
-        }
-        // A result that waits for the end of its tile waits in a register.
-        direct &= p.code.empty() || output_of[0] >= 0;
-        int64_t most = kRegisterBytes * 8 / widest;
-        int live = std::max(1, p.register_count + scratch);
-        tile = direct ? kDirectTile
-                      : std::clamp<int64_t>(kLiveBytes * 8 / widest / live / 64 * 64,
-                                            std::min(kLeastTile, most), most);
-        // Behind the values' registers: two for each input (raw, converted) and one for outputs.
-        registers = Registers::get(p.register_count + 2 * static_cast<int>(count) + 2);
+        return -1;
     }
 
-    void seek(int64_t flat) {
-        for (size_t k = 0; k < m.call_.outputs.size(); ++k) {
-            if (m.call_.outputs[k].storage) writers[k]->seek(flat);
+    void choose_tiling(bool in_parts) {
+        for (const Array& out : call_.outputs) has_bool_ |= is_bool(out.dtype);
+        const int last = loop_.ndim - 1, axis = in_parts ? -1 : close_axis();
+        if (axis >= 0 && loop_.shape[axis] * loop_.inner() >= kLeastTile) {
+            // A packed bool result keeps its order, or it could not be split between threads.
+            if (!has_bool_ || axis == last - 1) {
+                loop_.move_before_last(axis);
+                tiling_ = Tiling::Blocks;
+                return;
+            }
         }
-        for (size_t k = 0; k < m.call_.inputs.size(); ++k) readers[k]->seek(flat);
+        tiling_ = last == 0 || loop_.inner() >= kLongRow ? Tiling::Rows : Tiling::Flat;
+    }
+
+    // A large result that is not read in this run goes past the caches.
+    bool streams(int k) const {
+        const Array& out = call_.outputs[static_cast<size_t>(k)];
+        if (!out.storage || is_bool(out.dtype) || out.size() * itemsize(out.dtype) < stream_bytes())
+            return false;
+        const bool rows = tiling_ == Tiling::Blocks && loop_.strides[k][loop_.ndim - 1] == 1 &&
+                          loop_.inner() * itemsize(out.dtype) >= kStreamedRow;
+        if (!ports_[k].adjacent && !rows) return false;
+        return std::none_of(call_.inputs.begin(), call_.inputs.end(),
+                            [&](const Array& in) { return in.storage == out.storage; });
+    }
+
+    // Finds the output that each instruction writes at once.
+    void assign_outputs() {
+        std::fill_n(output_of_, program_.code.size(), int8_t{-1});
+        for (int k = outputs_; k-- > 0;) {
+            const Value& v = program_.outputs[static_cast<size_t>(k)].value;
+            if (v.from == Value::From::Result && !read_after(k, v.index))
+                output_of_[v.index] = static_cast<int8_t>(k);
+        }
     }
 
     // An input with the memory of output k is still read behind instruction i.
-    bool read_after(size_t k, size_t i) const {
-        const Program& p = m.program_;
-        for (size_t in = 0; in < m.call_.inputs.size(); ++in) {
-            if (!(m.call_.inputs[in].storage == m.call_.outputs[k].storage)) continue;
+    bool read_after(int k, size_t i) const {
+        for (size_t in = 0; in < call_.inputs.size(); ++in) {
+            if (!(call_.inputs[in].storage == call_.outputs[static_cast<size_t>(k)].storage))
+                continue;
             Value wanted{Value::From::Input, static_cast<uint8_t>(in)};
-            for (size_t j = i + 1; j < p.code.size(); ++j) {
-                if (std::find(p.code[j].source, p.code[j].source + p.code[j].arity, wanted) !=
-                    p.code[j].source + p.code[j].arity) {
+            for (size_t j = i + 1; j < program_.code.size(); ++j) {
+                const Instruction& code = program_.code[j];
+                if (std::find(code.source, code.source + code.arity, wanted) !=
+                    code.source + code.arity) {
                     return true;
                 }
             }
-            for (const Program::Output& out : p.outputs) {
+            for (const Program::Output& out : program_.outputs) {
                 if (out.value == wanted) return true;
             }
         }
         return false;
     }
 
-    std::byte* slot(int i) const { return registers + i * kRegisterBytes; }
-    std::byte* spare() const {
-        return slot(m.program_.register_count + 2 * static_cast<int>(m.call_.inputs.size()));
+    void choose_tile() {
+        // A result that waits for the end of its tile waits in a register.
+        bool direct = program_.code.size() <= 1 && (program_.code.empty() || output_of_[0] >= 0);
+        int scratch = 0, widest = program_.widest_bits;
+        for (int k = 0; k < outputs_ + inputs_; ++k) {
+            const bool used_in_place = ports_[k].direct() || ports_[k].scalar;
+            direct &= used_in_place;
+            scratch += k >= outputs_ && !used_in_place;
+            widest = std::max(widest, static_cast<int>(bits(ports_[k].memory)));
+        }
+        const int64_t most = kRegisterBytes * 8 / widest;
+        const int64_t live = std::max(1, program_.register_count + scratch);
+        tile_ = direct ? kDirectTile
+                       : std::clamp<int64_t>(kLiveBytes * 8 / widest / live / 64 * 64,
+                                             std::min(kLeastTile, most), most);
+        tile_ = std::min(tile_, (call_.outputs[0].size() + 63) / 64 * 64);
+        register_bytes_ = direct ? 0 : (tile_ * widest / 8 + 63) / 64 * 64;
+        if (tiling_ == Tiling::Blocks) grid_ = Grid(loop_, transposed_bytes(), tile_);
     }
+
+    // Bytes of the widest transposed element.
+    int64_t transposed_bytes() const {
+        int64_t size = 1;
+        for (int k = 0; k < loop_.operands; ++k) {
+            if (ports_[k].transposed) size = std::max(size, itemsize(ports_[k].memory));
+        }
+        return size;
+    }
+
+    // Threads never share a word of a packed bool output.
+    bool splits() {
+        bool found = false;
+        for (int k = 0; k < outputs_; ++k) {
+            const Array& out = call_.outputs[static_cast<size_t>(k)];
+            if (!is_bool(out.dtype)) continue;
+            if (!loop_.contiguous(k)) return false;
+            if (found && out.offset % kBorder != bool_offset_ % kBorder) return false;
+            found = true;
+            bool_offset_ = out.offset;
+        }
+        if (!found || tiling_ != Tiling::Blocks) return true;
+        return bool_offset_ % kBorder == 0 && grid_.rows * loop_.inner() % kBorder == 0;
+    }
+
+    // Runs [0, count) in about `parts` ranges, with borders at phase + a multiple of step.
+    void spread(const Parallel& par, int64_t parts, int64_t phase, int64_t step, int64_t count) {
+        const int64_t length =
+            parts < 2 || par.threads < 2 ? count : (count / parts + step - 1) / step * step;
+        if (length == count) phase = 0;
+        parts = (count - phase + length - 1) / length;
+        const Slots slots(par, parts, scratch_bytes());
+        slots.spread([&](int64_t i, void* scratch) {
+            const int64_t first = i == 0 ? 0 : phase + i * length;
+            run_range(first, std::min(count, phase + (i + 1) * length),
+                      static_cast<std::byte*>(scratch));
+        });
+    }
+
+    // Behind the values' registers: two for each input (raw, converted) and two for outputs.
+    int registers() const { return program_.register_count + 2 * inputs_ + 2; }
+    int64_t block_bytes(const Port& port) const {
+        return port.transposed ? grid_.rows * grid_.cols * itemsize(port.memory) : 0;
+    }
+
+    void run_range(int64_t first, int64_t last, std::byte* scratch) const;
+    void run_blocks(Lane& lane, int64_t first, int64_t last) const;
+
+    const ProgramCall& call_;
+    const Program& program_;
+    int outputs_, inputs_;
+    const Array* arrays_[kMaxOperands];  // outputs, then inputs
+    Loop loop_;
+    Tiling tiling_;
+    Grid grid_;
+    Port ports_[kMaxOperands];
+    int8_t output_of_[kMaxInstructions];  // the output that an instruction writes at once, or -1
+    int64_t tile_, register_bytes_;
+    bool has_bool_ = false;
+    int64_t bool_offset_ = 0;
+};
+
+// The state of one thread.
+struct Lane {
+    const Machine& m;
+    std::byte* registers;
+    Loop rows;  // of the memory for outputs without a storage
+    std::optional<Reader> readers[kMaxOperands];
+    std::optional<Writer> writers[kMaxOperands];
+    const void* inputs[kMaxOperands];
+    const void* results[kMaxInstructions];
+    bool loaded[kMaxOperands];
+
+    // Outputs without a storage go to `buffers`, in rows that are set before they are written.
+    Lane(const Machine& machine, std::byte* scratch, std::byte* const* buffers = nullptr)
+        : m(machine), registers(scratch) {
+        for (int k = 0; k < m.outputs_; ++k) {
+            m.ports_[k].base ? writers[k].emplace(m.ports_[k], m.loop_, k)
+                             : writers[k].emplace(m.ports_[k], rows, buffers[k]);
+        }
+        for (int k = 0; k < m.inputs_; ++k)
+            readers[k].emplace(m.ports_[m.outputs_ + k], m.loop_, m.outputs_ + k);
+    }
+
+    void set_rows(int64_t count, int64_t pitch, int64_t n) {
+        rows.set_rows(count, pitch, n);
+        for (int k = 0; k < m.outputs_; ++k) {
+            if (writers[k]->buffered()) writers[k]->cursor().seek(0);
+        }
+    }
+
+    // Of the operands that lie in the index space itself.
+    template <class F>
+    void for_each_cursor(F&& f) {
+        for (int k = 0; k < m.outputs_; ++k) {
+            if (!writers[k]->buffered()) f(writers[k]->cursor());
+        }
+        for (int k = 0; k < m.inputs_; ++k) f(readers[k]->cursor());
+    }
+
+    void place(const int64_t* index, int64_t cols) {
+        for_each_cursor([&](Cursor& cursor) { cursor.place(index, cols); });
+    }
+    void read_blocks(int64_t rows, int64_t cols) {
+        std::byte* block = slot(m.registers());
+        for (int k = 0; k < m.inputs_; ++k) {
+            const Port& port = m.ports_[m.outputs_ + k];
+            if (port.transposed && !port.constant) readers[k]->read_block(rows, cols, block);
+            block += m.block_bytes(port);
+        }
+    }
+
+    std::byte* slot(int i) const { return registers + i * m.register_bytes_; }
+    std::byte* spare(int i) const { return slot(m.program_.register_count + 2 * m.inputs_ + i); }
 
     // The register of a value, loading an input at its first use in the tile.
     const void* value(const Value& v, int64_t n, bool& scalar) {
@@ -238,7 +376,7 @@ struct Machine::Lane {
             scalars |= static_cast<unsigned>(scalar) << k;
         }
         std::byte* reg = slot(m.program_.registers[i]);
-        int out = output_of[i];
+        int out = m.output_of_[i];
         void* target = out >= 0 ? writers[out]->begin(n, reg) : reg;
         const KernelTable& table = kernels();
         if (code.converts) {
@@ -247,7 +385,7 @@ struct Machine::Lane {
             table.elementwise[index(code.op)][index(code.dtype)](target, sources, n, scalars);
         }
         results[i] = target;
-        if (out >= 0) writers[out]->end(n, target, spare());
+        if (out >= 0) writers[out]->end(n, target, spare(0));
     }
 
     void convert(void* target, const Instruction& code, const void* source, bool scalar,
@@ -264,53 +402,79 @@ struct Machine::Lane {
         const Program& p = m.program_;
         for (size_t k = 0; k < p.outputs.size(); ++k) {
             const Value& v = p.outputs[k].value;
-            if (v.from == Value::From::Result && output_of[v.index] == static_cast<int8_t>(k))
+            if (v.from == Value::From::Result && m.output_of_[v.index] == static_cast<int8_t>(k))
                 continue;
             bool scalar = false;
             const void* source = value(v, n, scalar);
-            void* target = writers[k]->begin(n, spare());
+            void* target = writers[k]->begin(n, spare(0));
             copy_value(target, source, scalar, n, p.outputs[k].dtype);
-            writers[k]->end(n, target, spare() + kRegisterBytes);
+            writers[k]->end(n, target, spare(1));
         }
+    }
+
+    void run_tile(int64_t n) {
+        std::fill_n(loaded, m.inputs_, false);
+        for (size_t i = 0; i < m.program_.code.size(); ++i) execute(i, n);
+        copy_outputs(n);
     }
 };
 
-void Machine::run_lane(Lane& lane, int64_t first, int64_t last) const {
-    lane.seek(first);
-    int64_t row = loop_.inner();
-    for (int64_t at = first; at < last;) {
-        int64_t n = std::min(lane.tile, last - at);
-        if (whole_rows_) n = std::min(n, row - at % row);
-        std::fill_n(lane.loaded, call_.inputs.size(), false);
-        for (size_t i = 0; i < program_.code.size(); ++i) lane.execute(i, n);
-        lane.copy_outputs(n);
-        at += n;
+void Machine::run_elements(Lane& lane, int64_t first, int64_t last) const {
+    lane.for_each_cursor([&](Cursor& cursor) { cursor.seek(first); });
+    const int64_t row = loop_.inner();
+    for (int64_t at = first, n; at < last; at += n) {
+        n = std::min(tile_, last - at);
+        if (tiling_ == Tiling::Rows) n = std::min(n, row - at % row);
+        lane.run_tile(n);
     }
 }
 
-void Machine::run_range(int64_t first, int64_t last) const {
-    Lane lane(*this);
-    run_lane(lane, first, last);
+void Machine::run_blocks(Lane& lane, int64_t first, int64_t last) const {
+    int64_t index[kMaxRank];
+    const int row = loop_.ndim - 2, col = loop_.ndim - 1;
+    for (int64_t block = first; block < last; ++block) {
+        grid_.locate(block, loop_, index);
+        const int64_t rows = std::min(grid_.rows, loop_.shape[row] - index[row]);
+        const int64_t cols = std::min(grid_.cols, loop_.shape[col] - index[col]);
+        lane.place(index, cols);
+        lane.read_blocks(rows, cols);
+        for (const int64_t end = index[row] + rows; index[row] < end;
+             index[row] += grid_.tile_rows) {
+            lane.place(index, cols);
+            lane.run_tile(std::min(grid_.tile_rows, end - index[row]) * cols);
+        }
+    }
 }
 
-void Machine::run_part(int64_t first, int64_t step, int64_t rows, int64_t n,
-                       std::byte* const* buffers, int64_t pitch) const {
-    if (step == n && pitch == n) n *= std::exchange(rows, 1);
-    const Loop buffer(rows, pitch, n);
-    Lane lane(*this, buffers, &buffer);
-    for (int64_t r = 0; r < rows; ++r) run_lane(lane, first + r * step, first + r * step + n);
+void Machine::run_range(int64_t first, int64_t last, std::byte* scratch) const {
+    Lane lane(*this, scratch);
+    tiling_ == Tiling::Blocks ? run_blocks(lane, first, last) : run_elements(lane, first, last);
+    // Stores past the caches are seen by others only behind a fence.
+    if (std::any_of(ports_, ports_ + outputs_, [](const Port& port) { return port.streams; }))
+        std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 void run(const ProgramCall& call) {
     if (call.outputs[0].size() > 0) Machine(call).run();
 }
 
-PartialRun::PartialRun(const ProgramCall& call) : machine_(std::make_unique<Machine>(call)) {}
+PartialRun::PartialRun(const ProgramCall& call)
+    : machine_(std::make_unique<Machine>(call, true)),
+      scratch_(workers::count(), machine_->scratch_bytes() + static_cast<int64_t>(sizeof(Lane))) {}
 PartialRun::~PartialRun() = default;
 
-void PartialRun::run(int64_t first, int64_t step, int64_t rows, int64_t n,
-                     std::byte* const* buffers, int64_t pitch) const {
-    machine_->run_part(first, step, rows, n, buffers, pitch);
+PartialRun::Thread::Thread(const PartialRun& run, std::byte* const* buffers)
+    : scratch_(run.scratch_) {
+    auto* registers = static_cast<std::byte*>(scratch_.data());
+    lane_ = new (registers + run.machine_->scratch_bytes()) Lane(*run.machine_, registers, buffers);
+}
+PartialRun::Thread::~Thread() { lane_->~Lane(); }
+
+void PartialRun::Thread::run(int64_t first, int64_t step, int64_t rows, int64_t n, int64_t pitch) {
+    if (step == n && pitch == n) n *= std::exchange(rows, 1);
+    lane_->set_rows(rows, pitch, n);
+    for (int64_t r = 0; r < rows; ++r)
+        lane_->m.run_elements(*lane_, first + r * step, first + r * step + n);
 }
 
 }  // namespace asc::cpu

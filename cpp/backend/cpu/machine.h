@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "backend/cpu/scratch.h"
 #include "graph/program.h"
 
 namespace asc::cpu {
@@ -16,13 +17,24 @@ class PartialRun {
   public:
     explicit PartialRun(const ProgramCall& call);  // which must outlive it
     ~PartialRun();
-    // Indices [first + r * step, + n), in the memory order of outputs[0], for each r < rows. Row r
-    // of output k lies at element r * pitch of buffers[k].
-    void run(int64_t first, int64_t step, int64_t rows, int64_t n, std::byte* const* buffers,
-             int64_t pitch) const;
+
+    // What one thread runs, into memory of its own; one at a time in each thread.
+    class Thread {
+      public:
+        Thread(const PartialRun& run, std::byte* const* buffers);
+        ~Thread();
+        // Indices [first + r * step, + n), in the memory order of outputs[0], for each r < rows.
+        // Row r of output k lies at element r * pitch of buffers[k].
+        void run(int64_t first, int64_t step, int64_t rows, int64_t n, int64_t pitch);
+
+      private:
+        Loan scratch_;
+        struct Lane* lane_;  // in the scratch
+    };
 
   private:
     std::unique_ptr<const class Machine> machine_;
+    mutable Shelf scratch_;  // a piece for each thread
 };
 
 }  // namespace asc::cpu

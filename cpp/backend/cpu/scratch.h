@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "backend/cpu/kernels/table.h"
 #include "runtime/pool.h"
@@ -21,6 +22,41 @@ class Buffer {
   private:
     void* data_;
     int64_t bytes_;
+};
+
+// Equal pieces of scratch that threads borrow for a while, as many as there may be threads.
+class Shelf {
+  public:
+    Shelf(int64_t count, int64_t bytes)
+        : count_(count),
+          bytes_((bytes + 63) / 64 * 64),
+          taken_(std::make_unique<std::atomic_flag[]>(static_cast<size_t>(count))),
+          buffer_(count * bytes_) {}
+
+  private:
+    friend class Loan;
+    int64_t count_, bytes_;
+    std::unique_ptr<std::atomic_flag[]> taken_;
+    Buffer buffer_;
+};
+// A piece of a Shelf, waited for if need be, given back at the end of the scope.
+class Loan {
+  public:
+    explicit Loan(Shelf& shelf) : shelf_(shelf) {
+        while (shelf_.taken_[index()].test_and_set(std::memory_order_acquire))
+            number_ = (number_ + 1) % shelf_.count_;
+    }
+    ~Loan() { shelf_.taken_[index()].clear(std::memory_order_release); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    void* data() const {
+        return static_cast<char*>(shelf_.buffer_.data()) + number_ * shelf_.bytes_;
+    }
+
+  private:
+    size_t index() const { return static_cast<size_t>(number_); }
+    Shelf& shelf_;
+    int64_t number_ = 0;
 };
 
 // Runs body(i) for i in [0, tasks) on the worker threads; body must not throw.

@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/isa.h"
@@ -10,9 +9,6 @@
 
 namespace asc::cpu {
 
-inline const std::byte* element(const std::byte* base, DType dtype, int64_t offset) {
-    return base + offset * itemsize(dtype);
-}
 inline uint8_t* byte_pointer(std::byte* p) { return reinterpret_cast<uint8_t*>(p); }
 inline const uint8_t* byte_pointer(const std::byte* p) {
     return reinterpret_cast<const uint8_t*>(p);
@@ -23,165 +19,211 @@ inline bool word_aligned(const std::byte* base, int64_t bit) {
     return bit % 64 == 0 && reinterpret_cast<uintptr_t>(base) % 8 == 0;
 }
 
+// How an index space is cut into tiles.
+enum class Tiling : uint8_t {
+    Rows,    // pieces of one row each
+    Flat,    // in loop order across short rows
+    Blocks,  // rectangles of the last two axes
+};
+
+// An operand of a run: its memory, its dtypes there and in a register, and how tiles meet it.
+struct Port {
+    Port() = default;
+    Port(const Loop& loop, int slot, const Array& x, DType reg, Tiling tiling)
+        : block(x.storage->present_block()),
+          base(block->data()),
+          memory(x.dtype),
+          reg(reg),
+          padded(!block->borrowed()) {
+        const int64_t* strides = loop.strides[slot];
+        constant = std::all_of(strides, strides + loop.ndim, [](int64_t s) { return s == 0; });
+        const int64_t inner = strides[loop.ndim - 1];
+        scalar = constant || (tiling == Tiling::Rows && inner == 0);
+        adjacent = tiling != Tiling::Blocks &&
+                   (loop.contiguous(slot) || (tiling == Tiling::Rows && inner == 1));
+        transposed = tiling == Tiling::Blocks && !is_bool(memory) &&
+                     std::abs(strides[loop.ndim - 2]) < std::abs(inner);
+    }
+
+    // An output in memory that comes with each part of a run, without conversion.
+    explicit Port(DType dtype) : memory(dtype), reg(dtype), adjacent(true) {}
+
+    // Kernels use the elements where they lie.
+    bool direct() const { return adjacent && memory == reg && !is_bool(memory) && !streams; }
+    std::byte* at(int64_t offset) const { return base + offset * itemsize(memory); }
+
+    Ref<Block> block;  // kept while another thread may write and move the storage off it
+    std::byte* base = nullptr;
+    DType memory, reg;
+    bool padded = false;      // whole words of packed bits may be read
+    bool constant = false;    // one element for all indices
+    bool scalar = false;      // one element for each tile
+    bool adjacent = false;    // the elements of a tile lie side by side
+    bool transposed = false;  // an input that is read by whole blocks
+    bool streams = false;     // an output that is written past the caches
+};
+
 // Brings an operand into registers, tile by tile.
 class Reader {
   public:
-    Reader(const Loop& loop, int slot, const Array& x, DType to, bool whole_rows)
-        : block_(x.storage->present_block()),
-          base_(block_->data()),
-          from_(x.dtype),
-          to_(to),
-          padded_(!block_->borrowed()),
-          cursor_(loop, slot) {
-        constant_ = true;
-        for (int i = 0; i < loop.ndim; ++i) constant_ &= loop.strides[slot][i] == 0;
-        scalar_ = constant_ || (whole_rows && cursor_.stride() == 0);
-        adjacent_ = loop.contiguous(slot) || (whole_rows && cursor_.stride() == 1);
-        if (constant_) load_scalar();
+    Reader(const Port& port, const Loop& loop, int slot) : port_(port), cursor_(loop, slot) {
+        if (port.constant) load_scalar();
+    }
+    Cursor& cursor() { return cursor_; }
+    bool scalar() const { return port_.scalar; }
+    // Reads the block that the next tiles are part of.
+    void read_block(int64_t rows, int64_t cols, std::byte* packed) {
+        kernels().pack[width_index(port_.memory)](packed, port_.at(cursor_.offset()), rows, cols,
+                                                  cursor_.row_stride(), cursor_.stride());
+        block_ = packed;
     }
 
-    bool scalar() const { return scalar_; }
-    // Elements are used where they lie.
-    bool direct() const { return scalar_ || (adjacent_ && from_ == to_ && from_ != DType::Bool); }
-    void seek(int64_t flat) { cursor_.seek(flat); }
-
     const void* next(int64_t n, std::byte* raw, std::byte* converted) {
-        if (scalar_) {
-            if (!constant_) {
+        if (port_.scalar) {
+            if (!port_.constant) {
                 load_scalar();
-                cursor_.advance(n);
+                cursor_.skip(n);
             }
             return scalar_value_;
         }
-        const void* source = from_ == DType::Bool ? next_bits(n, raw) : next_elements(n, raw);
-        if (from_ == to_) return source;
-        kernels().convert[index(from_)][index(to_)](converted, source, n);
+        const void* source = is_bool(port_.memory) ? next_bits(n, raw) : next_elements(n, raw);
+        if (port_.memory == port_.reg) return source;
+        kernels().convert[index(port_.memory)][index(port_.reg)](converted, source, n);
         return converted;
     }
 
   private:
     const void* next_elements(int64_t n, std::byte* raw) {
-        if (adjacent_) {
-            const std::byte* source = element(base_, from_, cursor_.offset());
-            skip(n);
+        if (port_.adjacent) {
+            const std::byte* source = port_.at(cursor_.offset());
+            cursor_.skip(n);
             return source;
         }
-        auto gather = kernels().gather[width_index(from_)];
-        cursor_.pieces(n, [&](int64_t offset, int64_t count) {
-            gather(raw, element(base_, from_, offset), count, cursor_.stride());
-            raw += count * itemsize(from_);
+        if (port_.transposed) {
+            const std::byte* source = block_;
+            block_ += n * itemsize(port_.memory);
+            return source;
+        }
+        auto pack = kernels().pack[width_index(port_.memory)];
+        std::byte* to = raw;
+        cursor_.pieces(n, [&](int64_t offset, int64_t rows, int64_t cols) {
+            pack(to, port_.at(offset), rows, cols, cursor_.row_stride(), cursor_.stride());
+            to += rows * cols * itemsize(port_.memory);
         });
-        return raw - n * itemsize(from_);
+        return raw;
     }
     const void* next_bits(int64_t n, std::byte* raw) {
-        if (adjacent_ && word_aligned(base_, cursor_.offset()) && (padded_ || n % 64 == 0)) {
-            const std::byte* source = base_ + cursor_.offset() / 8;
-            skip(n);
+        if (port_.adjacent && word_aligned(port_.base, cursor_.offset()) &&
+            (port_.padded || n % 64 == 0)) {
+            const std::byte* source = port_.base + cursor_.offset() / 8;
+            cursor_.skip(n);
             return source;
         }
         const KernelTable& k = kernels();
         int64_t filled = 0;
         auto* to = byte_pointer(raw);
-        const auto* from = byte_pointer(base_);
-        cursor_.pieces(n, [&](int64_t offset, int64_t count) {
-            if (cursor_.stride() == 1) {
-                k.copy_bits(to, filled, from, offset, count);
-            } else {
-                k.gather_bits(to, filled, from, offset, cursor_.stride(), count);
+        const auto* from = byte_pointer(port_.base);
+        cursor_.pieces(n, [&](int64_t offset, int64_t rows, int64_t cols) {
+            for (int64_t r = 0; r < rows; ++r, offset += cursor_.row_stride(), filled += cols) {
+                if (cursor_.stride() == 1) {
+                    k.copy_bits(to, filled, from, offset, cols);
+                } else {
+                    k.gather_bits(to, filled, from, offset, cursor_.stride(), cols);
+                }
             }
-            filled += count;
         });
         return raw;
     }
-    // Past n elements that lie side by side, whatever rows they belong to.
-    void skip(int64_t n) {
-        cursor_.pieces(n, [](int64_t, int64_t) {});
-    }
     void load_scalar() {
-        int64_t offset = cursor_.offset();
-        if (from_ == DType::Bool) {
-            uint64_t word =
-                (byte_pointer(base_)[offset >> 3] >> (offset & 7)) & 1 ? ~uint64_t{0} : 0;
-            convert_scalar(scalar_value_, to_, &word, from_);
+        const int64_t offset = cursor_.offset();
+        uint64_t word = 0;
+        const void* source = &word;
+        if (is_bool(port_.memory)) {
+            word = byte_pointer(port_.base)[offset >> 3] >> (offset & 7) & 1 ? ~uint64_t{0} : 0;
         } else {
-            convert_scalar(scalar_value_, to_, element(base_, from_, offset), from_);
+            source = port_.at(offset);
         }
+        convert_scalar(scalar_value_, port_.reg, source, port_.memory);
     }
 
-    Ref<Block> block_;  // kept while another thread may write and move the storage off it
-    const std::byte* base_;
-    DType from_, to_;
-    bool padded_, constant_, scalar_, adjacent_;
+    const Port& port_;
     Cursor cursor_;
+    const std::byte* block_ = nullptr;  // what is left of the packed block
     alignas(16) std::byte scalar_value_[16];
 };
 
 // Takes registers to memory, tile by tile.
 class Writer {
   public:
-    Writer(const Loop& loop, int slot, const Array& out, DType from, bool whole_rows)
-        : base_(out.storage->present_block()->data()),
-          from_(from),
-          to_(out.dtype),
-          cursor_(loop, slot) {
-        adjacent_ = loop.contiguous(slot) || (whole_rows && cursor_.stride() == 1);
-    }
-
-    // To rows of adjacent elements at `base`, without conversion.
-    Writer(const Loop& rows, std::byte* base, DType dtype)
-        : base_(base), from_(dtype), to_(dtype), adjacent_(true), cursor_(rows, 0) {
-        cursor_.seek(0);
-    }
-
-    bool direct() const { return adjacent_ && from_ == to_ && from_ != DType::Bool; }
-    void seek(int64_t flat) { cursor_.seek(flat); }
+    Writer(const Port& port, const Loop& loop, int slot)
+        : port_(port), base_(port.base), cursor_(loop, slot) {}
+    // To rows of adjacent elements at `base`.
+    Writer(const Port& port, const Loop& rows, std::byte* base)
+        : port_(port), base_(base), cursor_(rows, 0) {}
+    Cursor& cursor() { return cursor_; }
+    bool buffered() const { return !port_.base; }
 
     // Where the next n results go: the memory itself or the register.
     void* begin(int64_t n, std::byte* reg) {
-        in_place_ = direct() || (adjacent_ && from_ == to_ &&
-                                 word_aligned(base_, cursor_.offset()) && n % 64 == 0);
+        const int64_t at = cursor_.offset();
+        in_place_ = port_.direct() || (is_bool(port_.reg) && is_bool(port_.memory) &&
+                                       port_.adjacent && word_aligned(base_, at) && n % 64 == 0);
         if (!in_place_) return reg;
-        return from_ == DType::Bool ? base_ + cursor_.offset() / 8
-                                    : base_ + cursor_.offset() * itemsize(to_);
+        return is_bool(port_.memory) ? base_ + at / 8 : address(at);
     }
     void end(int64_t n, const void* reg, std::byte* converted) {
-        if (in_place_) return cursor_.pieces(n, [](int64_t, int64_t) {});
-        const std::byte* source = static_cast<const std::byte*>(reg);
-        const KernelTable& k = kernels();
-        if (from_ != to_) {
-            k.convert[index(from_)][index(to_)](converted, reg, n);
+        if (in_place_) return cursor_.skip(n);
+        const void* source = reg;
+        if (port_.reg != port_.memory) {
+            kernels().convert[index(port_.reg)][index(port_.memory)](converted, reg, n);
             source = converted;
         }
-        if (to_ == DType::Bool) {
-            int64_t taken = 0;
-            cursor_.pieces(n, [&](int64_t offset, int64_t count) {
-                if (cursor_.stride() == 1) {
-                    k.copy_bits(byte_pointer(base_), offset, byte_pointer(source), taken, count);
-                } else {
-                    k.scatter_bits(byte_pointer(base_), offset, cursor_.stride(),
-                                   byte_pointer(source), taken, count);
-                }
-                taken += count;
-            });
-            return;
+        if (is_bool(port_.memory)) {
+            put_bits(n, static_cast<const uint8_t*>(source));
+        } else {
+            put_elements(n, static_cast<const std::byte*>(source));
         }
-        auto scatter = k.scatter[width_index(to_)];
-        cursor_.pieces(n, [&](int64_t offset, int64_t count) {
-            std::byte* target = base_ + offset * itemsize(to_);
-            if (cursor_.stride() == 1) {
-                std::memcpy(target, source, static_cast<size_t>(count * itemsize(to_)));
-            } else {
-                scatter(target, source, count, cursor_.stride());
-            }
-            source += count * itemsize(to_);
-        });
     }
 
   private:
+    void put_bits(int64_t n, const uint8_t* source) {
+        const KernelTable& k = kernels();
+        auto* to = byte_pointer(base_);
+        int64_t taken = 0;
+        cursor_.pieces(n, [&](int64_t offset, int64_t rows, int64_t cols) {
+            for (int64_t r = 0; r < rows; ++r, offset += cursor_.row_stride(), taken += cols) {
+                if (cursor_.stride() == 1) {
+                    k.copy_bits(to, offset, source, taken, cols);
+                } else {
+                    k.scatter_bits(to, offset, cursor_.stride(), source, taken, cols);
+                }
+            }
+        });
+    }
+    void put_elements(int64_t n, const std::byte* source) {
+        const KernelTable& k = kernels();
+        const int64_t size = itemsize(port_.memory);
+        if (port_.streams) {
+            return cursor_.pieces(n, [&](int64_t offset, int64_t rows, int64_t cols) {
+                for (int64_t r = 0; r < rows; ++r, offset += cursor_.row_stride()) {
+                    k.stream(address(offset), source, cols * size);
+                    source += cols * size;
+                }
+            });
+        }
+        auto unpack = k.unpack[width_index(port_.memory)];
+        cursor_.pieces(n, [&](int64_t offset, int64_t rows, int64_t cols) {
+            unpack(address(offset), source, rows, cols, cursor_.row_stride(), cursor_.stride());
+            source += rows * cols * size;
+        });
+    }
+
+    std::byte* address(int64_t offset) const { return base_ + offset * itemsize(port_.memory); }
+
+    const Port& port_;
     std::byte* base_;
-    DType from_, to_;
-    bool adjacent_, in_place_ = false;
     Cursor cursor_;
+    bool in_place_ = false;
 };
 
 }  // namespace asc::cpu

@@ -20,6 +20,9 @@ using ConvertFn = void (*)(void* dst, const void* src, int64_t n);
 
 // dst[i] = src[i * stride] or dst[i * stride] = src[i]; stride in elements, by element width.
 using StridedCopyFn = void (*)(void* dst, const void* src, int64_t n, int64_t stride);
+// Between a packed rectangle, rows * cols elements adjacent, and a strided one.
+using RectangleFn = void (*)(void* dst, const void* src, int64_t rows, int64_t cols,
+                             int64_t row_stride, int64_t col_stride);
 
 // Runs task(ctx, i) for i in [0, count) on the worker threads and waits for all of them.
 struct Parallel {
@@ -197,6 +200,10 @@ struct KernelTable {
     // dst[c * dst_stride + r] = src[r * src_stride + c], strides in elements.
     void (*transpose[5])(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
                          int64_t rows, int64_t columns);
+    RectangleFn pack[5];    // dst[r * cols + c] = src[r * row_stride + c * col_stride]
+    RectangleFn unpack[5];  // dst[r * row_stride + c * col_stride] = src[r * cols + c]
+    // dst = src past the caches; a fence must follow before another thread reads dst.
+    void (*stream)(void* dst, const void* src, int64_t bytes);
     // reduce.cpp. Sum: all but bool and the narrow floats; MinMax: integers and real floats;
     // Prod: (u)int64, float64, complex128; Moments: float32, float64.
     ReduceKernels reduce[kNumReduceOps][kNumDTypes];
