@@ -262,7 +262,7 @@ class Machine {
     // Runs [0, count) in about `parts` ranges, with borders at phase + a multiple of step.
     void spread(const Parallel& par, int64_t parts, int64_t phase, int64_t step, int64_t count) {
         const int64_t length =
-            parts < 2 || par.threads < 2 ? count : (count / parts + step - 1) / step * step;
+            parts < 2 || par.threads < 2 ? count : (count / parts + step) / step * step;
         if (length == count) phase = 0;
         parts = (count - phase + length - 1) / length;
         const Slots slots(par, parts, scratch_bytes());
