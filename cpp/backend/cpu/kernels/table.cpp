@@ -11,6 +11,7 @@ void fill_convert(KernelTable& t);
 void fill_copy(KernelTable& t);
 void fill_gemm(KernelTable& t);
 void fill_math(KernelTable& t);
+void fill_random(KernelTable& t);
 void fill_reduce(KernelTable& t);
 void fill_search(KernelTable& t);
 void fill_sort(KernelTable& t);
@@ -23,7 +24,7 @@ namespace {
 using FillFn = void (*)(KernelTable&);
 constexpr FillFn kFiles[] = {
     fill_arithmetic, fill_bits, fill_compare, fill_complex, fill_convert, fill_copy,
-    fill_gemm,       fill_math, fill_reduce,  fill_search,  fill_sort,
+    fill_gemm,       fill_math, fill_random, fill_reduce,  fill_search,  fill_sort,
 };
 
 KernelTable table;

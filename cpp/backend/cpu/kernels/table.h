@@ -173,6 +173,9 @@ inline constexpr int64_t kGemmRows = 96;
 inline constexpr int64_t kGemmDepth = 256;
 inline constexpr int64_t kDotBlock = 4096;
 
+// random.cpp: blocks of four words that are made side by side.
+inline constexpr int kRandomTile = 16;
+
 struct KernelTable {
     const char* isa;
     ElementwiseFn elementwise[kNumOps][kNumDTypes];  // null where there is no native kernel
@@ -222,6 +225,15 @@ struct KernelTable {
     void (*positions)(int64_t* out, int64_t count, const uint8_t* src, int64_t src_bit, int64_t n,
                       int64_t base);
     GemmKernels gemm[kNumDTypes];  // gemm.cpp; null functions for bool
+    // random.cpp. Word w of the Philox block at counter `block` + 16 t + l is words[64 t + 16 w +
+    // l]; `high` are the upper 64 bits of the counter.
+    void (*philox)(uint32_t* words, uint64_t key, uint64_t block, uint64_t high, int64_t tiles);
+    // Uniform in [0, 1) on a grid of 2^-24 or, of two words an element, of 2^-53; n is a multiple
+    // of kRandomTile.
+    void (*uniform32)(void* dst, const uint32_t* words, int64_t n);
+    void (*uniform64)(void* dst, const uint32_t* words, int64_t n);
+    // The two words of an element as one number.
+    void (*long_words)(uint64_t* dst, const uint32_t* words, int64_t n);
 };
 
 }  // namespace asc::cpu

@@ -1,0 +1,763 @@
+"""Random numbers from a counter-based generator, modelled on NumPy's ``Generator``.
+
+The generator is Philox4x32-10 [1]_. Element i of a draw depends on the state of the generator and
+on i alone, so the numbers are the same whatever the number of threads, and a longer draw begins
+with the numbers of a shorter one. None of these names belongs to the standard.
+
+References
+----------
+.. [1] J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel random numbers: as easy as
+   1, 2, 3", 2011.
+
+Examples
+--------
+>>> from ascend_array_api import random
+>>> rng = random.default_rng(7)
+>>> rng.integers(0, 10, size=(2, 3)).shape
+(2, 3)
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, cast
+
+from . import _core, linalg
+from ._checks import as_axis, as_index, require_array
+from ._core import Array
+from ._creation import arange, asarray
+from ._data_types import astype
+from ._dtypes import float32, float64, int64, kind_of, uint64
+from ._elementwise import log1p, maximum, sqrt
+from ._indexing import take
+from ._manipulation import broadcast_shapes, broadcast_to, reshape
+from ._searching import count_nonzero, searchsorted
+from ._sorting import argsort
+from ._statistical import cumulative_sum, max as largest, min as least, sum as total_of
+from ._types import Device, DeviceLike, DType, RealScalar, Shape
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["Generator", "State", "default_rng"]
+
+# Blocks of the generator between two `jumped` ones.
+_JUMP_LIMIT = 2**32
+_BLOCK_LIMIT = 2**64
+
+
+class State(TypedDict):
+    """What determines the numbers to come."""
+
+    bit_generator: str
+    key: int
+    block: int
+    jump: int
+
+
+def default_rng(
+    seed: int | Sequence[int] | np.random.SeedSequence | Generator | None = None, /
+) -> Generator:
+    """Make a generator.
+
+    Parameters
+    ----------
+    seed : int, sequence of ints, numpy.random.SeedSequence, Generator, optional
+        Non-negative integers that determine all numbers. None takes a seed from the operating
+        system, and a `Generator` is returned as it is.
+
+    Returns
+    -------
+    Generator
+        The generator.
+
+    Raises
+    ------
+    TypeError
+        If the seed is of another type.
+    ValueError
+        If an integer is negative.
+    """
+    return seed if isinstance(seed, Generator) else Generator(seed)
+
+
+class Generator:
+    """A stream of random numbers.
+
+    The methods of one generator may be called from several threads; each draw has numbers of its
+    own.
+
+    Parameters
+    ----------
+    seed : int, sequence of ints, numpy.random.SeedSequence, optional
+        See `default_rng`.
+    """
+
+    def __init__(self, seed: int | Sequence[int] | np.random.SeedSequence | None = None) -> None:
+        from numpy.random import SeedSequence
+
+        self._seed = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
+        low, high = (int(word) for word in self._seed.generate_state(2))
+        self._key = low | high << 32
+        self._block = 0
+        self._jump = 0
+        self._lock = threading.Lock()
+
+    # ---- state
+
+    @property
+    def state(self) -> State:
+        """The state, to be stored and set again."""
+        return {
+            "bit_generator": "Philox4x32",
+            "key": self._key,
+            "block": self._block,
+            "jump": self._jump,
+        }
+
+    @state.setter
+    def state(self, value: State) -> None:
+        limits = {"key": _BLOCK_LIMIT, "block": _BLOCK_LIMIT, "jump": _JUMP_LIMIT}
+        if not isinstance(value, dict) or value.get("bit_generator") != "Philox4x32":
+            raise ValueError(f"state: expected the state of a Philox4x32 generator, got {value!r}")
+        numbers = {}
+        for name, limit in limits.items():
+            number = as_index("state", name, value.get(name))
+            if not 0 <= number < limit:
+                raise ValueError(f"state: {name} is from 0 to {limit - 1}, got {number}")
+            numbers[name] = number
+        with self._lock:
+            self._key, self._block, self._jump = numbers["key"], numbers["block"], numbers["jump"]
+
+    def __getstate__(self) -> tuple[State, np.random.SeedSequence]:
+        return self.state, self._seed
+
+    def __setstate__(self, state: tuple[State, np.random.SeedSequence]) -> None:
+        self._lock = threading.Lock()
+        self.state, self._seed = state
+
+    def __repr__(self) -> str:
+        return f"Generator(Philox4x32, key={self._key:#x}, block={self._block}, jump={self._jump})"
+
+    def spawn(self, n_children: int, /) -> list[Generator]:
+        """Make independent generators, by the spawning of ``numpy.random.SeedSequence``.
+
+        Parameters
+        ----------
+        n_children : int
+            How many.
+
+        Returns
+        -------
+        list of Generator
+            The generators; a later call gives others.
+        """
+        return [
+            Generator(seed)
+            for seed in self._seed.spawn(as_index("spawn", "n_children", n_children))
+        ]
+
+    def jumped(self, jumps: int = 1, /) -> Generator:
+        """Make a generator of the same key that begins far ahead: 2**64 blocks of four words.
+
+        Parameters
+        ----------
+        jumps : int
+            How far; different numbers give streams that do not overlap.
+
+        Returns
+        -------
+        Generator
+            The generator.
+        """
+        ahead = self._jump + as_index("jumped", "jumps", jumps)
+        if not 0 <= ahead < _JUMP_LIMIT:
+            raise ValueError(f"jumped: the generator has {_JUMP_LIMIT} streams, not number {ahead}")
+        other = Generator(self._seed)
+        other.state = {**self.state, "block": 0, "jump": ahead}
+        return other
+
+    # ---- continuous distributions
+
+    def random(
+        self,
+        size: Shape | None = None,
+        dtype: DType | None = None,
+        *,
+        device: DeviceLike | None = None,
+    ) -> Array:
+        """Draw uniform numbers in [0, 1), from a grid of 2**-53 (float32: 2**-24).
+
+        Parameters
+        ----------
+        size : int or tuple of ints, optional
+            Shape of the result. By default a 0-dimensional array.
+        dtype : dtype, optional
+            float64 (default) or float32.
+        device : Device or str, optional
+            Where to make the array.
+
+        Returns
+        -------
+        Array
+            The numbers.
+        """
+        return self._draw("random", "uniform", size, dtype, device)
+
+    def uniform(
+        self,
+        low: RealScalar | Array = 0.0,
+        high: RealScalar | Array = 1.0,
+        size: Shape | None = None,
+        dtype: DType | None = None,
+        *,
+        device: DeviceLike | None = None,
+    ) -> Array:
+        """Draw uniform numbers in [low, high).
+
+        Parameters
+        ----------
+        low, high : float or Array
+            The ends.
+        size : int or tuple of ints, optional
+            Shape of the result. By default that of the parameters.
+        dtype : dtype, optional
+            float64 (default) or float32.
+        device : Device or str, optional
+            Where to make the array.
+
+        Returns
+        -------
+        Array
+            The numbers; where rounding would give `high`, they reach it.
+        """
+        size = _common_shape("uniform", size, low, high)
+        return self._draw("uniform", "uniform", size, dtype, device) * (high - low) + low
+
+    def standard_normal(
+        self,
+        size: Shape | None = None,
+        dtype: DType | None = None,
+        *,
+        device: DeviceLike | None = None,
+    ) -> Array:
+        """Draw normal numbers of mean 0 and standard deviation 1, by Box and Muller's method.
+
+        Parameters
+        ----------
+        size : int or tuple of ints, optional
+            Shape of the result. By default a 0-dimensional array.
+        dtype : dtype, optional
+            float64 (default) or float32.
+        device : Device or str, optional
+            Where to make the array.
+
+        Returns
+        -------
+        Array
+            The numbers; none is beyond 8.6 (float32: 5.8) in absolute value.
+        """
+        return self._draw("standard_normal", "normal", size, dtype, device)
+
+    def normal(
+        self,
+        loc: RealScalar | Array = 0.0,
+        scale: RealScalar | Array = 1.0,
+        size: Shape | None = None,
+        dtype: DType | None = None,
+        *,
+        device: DeviceLike | None = None,
+    ) -> Array:
+        """Draw normal numbers.
+
+        Parameters
+        ----------
+        loc : float or Array
+            The mean.
+        scale : float or Array
+            The standard deviation, not negative.
+        size : int or tuple of ints, optional
+            Shape of the result. By default that of the parameters.
+        dtype : dtype, optional
+            float64 (default) or float32.
+        device : Device or str, optional
+            Where to make the array.
+
+        Returns
+        -------
+        Array
+            The numbers.
+
+        Raises
+        ------
+        ValueError
+            If `scale` is negative somewhere.
+        """
+        _require("normal", "scale", scale, 0)
+        size = _common_shape("normal", size, loc, scale)
+        return self._draw("normal", "normal", size, dtype, device) * scale + loc
+
+    def exponential(
+        self,
+        scale: RealScalar | Array = 1.0,
+        size: Shape | None = None,
+        dtype: DType | None = None,
+        *,
+        device: DeviceLike | None = None,
+    ) -> Array:
+        """Draw exponential numbers, by inversion.
+
+        Parameters
+        ----------
+        scale : float or Array
+            The mean, not negative.
+        size : int or tuple of ints, optional
+            Shape of the result. By default that of `scale`.
+        dtype : dtype, optional
+            float64 (default) or float32.
+        device : Device or str, optional
+            Where to make the array.
+
+        Returns
+        -------
+        Array
+            The numbers.
+
+        Raises
+        ------
+        ValueError
+            If `scale` is negative somewhere.
+        """
+        _require("exponential", "scale", scale, 0)
+        uniform = self._draw(
+            "exponential", "uniform", _common_shape("exponential", size, scale), dtype, device
+        )
+        return log1p(-uniform) * -scale
+
+    def gamma(
+        self,
+        shape: RealScalar | Array,
+        scale: RealScalar | Array = 1.0,
+        size: Shape | None = None,
+        *,
+        device: DeviceLike | None = None,
+    ) -> Array:
+        """Draw gamma numbers, by Marsaglia and Tsang's method.
+
+        Parameters
+        ----------
+        shape, scale : float or Array
+            The parameters, not negative; the mean is their product.
+        size : int or tuple of ints, optional
+            Shape of the result. By default that of the parameters.
+        device : Device or str, optional
+            Where to make the array.
+
+        Returns
+        -------
+        Array
+            Numbers of dtype float64.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is negative or not finite somewhere.
+        """
+        _require("gamma", "shape", shape, 0)
+        _require("gamma", "scale", scale, 0)
+        size = _common_shape("gamma", size, shape, scale)
+        return self._draw("gamma", "gamma", size, None, device, shape) * scale
+
+    def beta(
+        self,
+        a: RealScalar | Array,
+        b: RealScalar | Array,
+        size: Shape | None = None,
+        *,
+        device: DeviceLike | None = None,
+    ) -> Array:
+        """Draw beta numbers, from two gamma numbers.
+
+        Parameters
+        ----------
+        a, b : float or Array
+            The parameters, positive.
+        size : int or tuple of ints, optional
+            Shape of the result. By default that of the parameters.
+        device : Device or str, optional
+            Where to make the array.
+
+        Returns
+        -------
+        Array
+            Numbers of dtype float64 in [0, 1].
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not positive and finite somewhere.
+        """
+        _require("beta", "a", a, 0, positive=True)
+        _require("beta", "b", b, 0, positive=True)
+        return self._draw("beta", "beta", _common_shape("beta", size, a, b), None, device, a, b)
+
+    def multivariate_normal(
+        self,
+        mean: Array,
+        cov: Array,
+        size: Shape | None = None,
+        *,
+        method: str = "cholesky",
+    ) -> Array:
+        """Draw vectors of a multivariate normal distribution.
+
+        Parameters
+        ----------
+        mean : Array
+            The mean, of shape ``(n,)``.
+        cov : Array
+            The covariance, of shape ``(n, n)``, symmetric.
+        size : int or tuple of ints, optional
+            Shape of a stack of vectors. By default one vector.
+        method : {"cholesky", "eigh"}
+            How the covariance is factored; ``"eigh"`` serves singular ones, too.
+
+        Returns
+        -------
+        Array
+            The vectors, of shape ``size + (n,)``.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not match, or `cov` is not positive definite (``"eigh"``: not positive
+            semidefinite).
+        """
+        require_array("multivariate_normal", mean, cov)
+        n = mean.shape[0] if mean.ndim == 1 else -1
+        if cov.shape != (n, n):
+            raise ValueError(
+                f"multivariate_normal: expected shapes (n,) and (n, n), got {mean.shape} and "
+                f"{cov.shape}"
+            )
+        if method == "cholesky":
+            factor = linalg.cholesky(cov)
+        elif method == "eigh":
+            values, vectors = linalg.eigh(cov)
+            # Rounding may leave a zero eigenvalue a little below zero.
+            if n and float(values[0]) < -1e-8 * max(1.0, float(values[-1])):
+                raise ValueError(f"multivariate_normal: cov has the eigenvalue {float(values[0])}")
+            factor = vectors * sqrt(maximum(values, 0.0))
+        else:
+            raise ValueError(f"multivariate_normal: method is 'cholesky' or 'eigh', got {method!r}")
+        normal = self.standard_normal((*_shape(size), n), dtype=cov.dtype)
+        return normal @ factor.mT + mean
+
+    # ---- discrete distributions
+
+    def integers(
+        self,
+        low: int,
+        high: int | None = None,
+        size: Shape | None = None,
+        dtype: DType | None = None,
+        *,
+        endpoint: bool = False,
+        device: DeviceLike | None = None,
+    ) -> Array:
+        """Draw integers, each with exactly the same probability (Lemire's method).
+
+        Parameters
+        ----------
+        low, high : int
+            The range [low, high); of one number, [0, low).
+        size : int or tuple of ints, optional
+            Shape of the result. By default a 0-dimensional array.
+        dtype : dtype, optional
+            An integer dtype, int64 by default.
+        endpoint : bool
+            Whether `high` belongs to the range.
+        device : Device or str, optional
+            Where to make the array.
+
+        Returns
+        -------
+        Array
+            The integers.
+
+        Raises
+        ------
+        ValueError
+            If the range is empty or exceeds the dtype.
+        """
+        if high is None:
+            low, high = 0, low
+        first, last = as_index("integers", "low", low), as_index("integers", "high", high)
+        last -= not endpoint
+        dtype = int64 if dtype is None else dtype
+        if kind_of(dtype) not in "iu":
+            raise TypeError(f"integers: expected an integer dtype, got {dtype}")
+        bits, signed = 8 * dtype.itemsize, kind_of(dtype) == "i"
+        limits = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+        if not limits[0] <= first <= last <= limits[1]:
+            raise ValueError(
+                f"integers: expected a range within {limits} of {dtype}, got {first} to {last}"
+            )
+        return self._draw(
+            "integers", "integers", size, dtype, device, low=first, span=last - first + 1
+        )
+
+    def binomial(
+        self,
+        n: int | Array,
+        p: RealScalar | Array,
+        size: Shape | None = None,
+        *,
+        device: DeviceLike | None = None,
+    ) -> Array:
+        """Draw numbers of successes in `n` trials of probability `p` (Hörmann's BTRS).
+
+        Parameters
+        ----------
+        n : int or Array
+            Trials, not negative, up to 2**53.
+        p : float or Array
+            Probability of a success.
+        size : int or tuple of ints, optional
+            Shape of the result. By default that of the parameters.
+        device : Device or str, optional
+            Where to make the array.
+
+        Returns
+        -------
+        Array
+            Integers of dtype int64.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range somewhere.
+        """
+        _require("binomial", "n", n, 0, 2**53)
+        _require("binomial", "p", p, 0, 1)
+        size = _common_shape("binomial", size, n, p)
+        return astype(self._draw("binomial", "binomial", size, None, device, n, p), int64)
+
+    def poisson(
+        self,
+        lam: RealScalar | Array = 1.0,
+        size: Shape | None = None,
+        *,
+        device: DeviceLike | None = None,
+    ) -> Array:
+        """Draw Poisson numbers (Hörmann's PTRS).
+
+        Parameters
+        ----------
+        lam : float or Array
+            The mean, not negative, up to 2**53.
+        size : int or tuple of ints, optional
+            Shape of the result. By default that of `lam`.
+        device : Device or str, optional
+            Where to make the array.
+
+        Returns
+        -------
+        Array
+            Integers of dtype int64.
+
+        Raises
+        ------
+        ValueError
+            If `lam` is out of its range somewhere.
+        """
+        _require("poisson", "lam", lam, 0, 2**53)
+        size = _common_shape("poisson", size, lam)
+        return astype(self._draw("poisson", "poisson", size, None, device, lam), int64)
+
+    # ---- order and choice
+
+    def permutation(self, x: int | Array, /, *, axis: int = 0) -> Array:
+        """Return the elements of an array along an axis, or the integers below a number, shuffled.
+
+        Parameters
+        ----------
+        x : int or Array
+            The array, or a number n for ``arange(n)``.
+        axis : int
+            The axis whose elements change places.
+
+        Returns
+        -------
+        Array
+            A new array.
+        """
+        if not isinstance(x, Array):
+            x = arange(as_index("permutation", "x", x))
+        axis = as_axis("permutation", axis, x.ndim)
+        return take(x, self._order(x.shape[axis]), axis=axis)
+
+    def shuffle(self, x: Array, /, *, axis: int = 0) -> None:
+        """Shuffle an array in place along an axis.
+
+        Parameters
+        ----------
+        x : Array
+            The array.
+        axis : int
+            The axis whose elements change places.
+        """
+        require_array("shuffle", x)
+        x[...] = self.permutation(x, axis=axis)
+
+    def choice(
+        self,
+        a: int | Array,
+        size: Shape | None = None,
+        replace: bool = True,
+        p: Array | None = None,
+        *,
+        axis: int = 0,
+    ) -> Array:
+        """Draw elements of an array along an axis, or integers below a number.
+
+        Parameters
+        ----------
+        a : int or Array
+            The array, or a number n for ``arange(n)``.
+        size : int or tuple of ints, optional
+            Shape of the draw, which takes the place of `axis`. By default one element.
+        replace : bool
+            Whether an element may be drawn again.
+        p : Array, optional
+            The probability of each element; by default they are equal.
+        axis : int
+            The axis along which elements are drawn.
+
+        Returns
+        -------
+        Array
+            The elements.
+
+        Raises
+        ------
+        ValueError
+            If there are too few elements, or `p` is no distribution over them.
+        """
+        if not isinstance(a, Array):
+            a = arange(as_index("choice", "a", a))
+        axis = as_axis("choice", axis, a.ndim)
+        n, shape = a.shape[axis], _shape(size)
+        count = math.prod(shape)
+        weights = None if p is None else _distribution(p, n)
+        available = n if weights is None else int(count_nonzero(weights))
+        if count > available and not (replace and available):
+            raise ValueError(f"choice: cannot draw {count} of {available} elements")
+        index = self._choose(n, count, replace, weights)
+        drawn = take(a, index, axis=axis)
+        return reshape(drawn, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
+
+    def _choose(self, n: int, count: int, replace: bool, weights: Array | None) -> Array:
+        if weights is None:
+            return self.integers(0, max(n, 1), count) if replace else self._order(n)[:count]
+        if replace:
+            total = cumulative_sum(weights)
+            return searchsorted(total, self.random(count) * total[-1], side="right")
+        # Efraimidis and Spirakis: Weighted random sampling with a reservoir, 2006.
+        return argsort(self.exponential(size=n) / weights)[:count]
+
+    def _order(self, n: int) -> Array:
+        # Keys of 64 bits: two of a million are equal once in 3e7 draws.
+        keys = self._draw("permutation", "integers", n, uint64, None, low=0, span=0)
+        return argsort(keys)
+
+    def _draw(
+        self,
+        function: str,
+        distribution: str,
+        size: Shape | None,
+        dtype: DType | None,
+        device: DeviceLike | None,
+        a: Any = 0.0,
+        b: Any = 0.0,
+        *,
+        low: int = 0,
+        span: int = 0,
+    ) -> Array:
+        """Draw from the core, and go on behind the numbers that it used."""
+        if device is not None:
+            Device(device)
+        dtype = float64 if dtype is None else dtype
+        if distribution in ("uniform", "normal") and dtype not in (float32, float64):
+            raise TypeError(f"{function}: expected dtype float32 or float64, got {dtype}")
+        shape = _shape(size)
+        a, b = (_parameter(x, shape) for x in (a, b))
+        kind = (distribution, dtype, low % _BLOCK_LIMIT, span % _BLOCK_LIMIT)
+        with self._lock:
+            block = self._block
+            used = _core.random_blocks(*kind, math.prod(shape))
+            self._block = (block + used) % _BLOCK_LIMIT
+        return _core.random_draw(*kind, self._key, block, self._jump, shape, a, b)
+
+
+def _shape(size: Shape | None) -> tuple[int, ...]:
+    if size is None:
+        return ()
+    return tuple(size) if isinstance(size, Sequence) else (as_index("random", "size", size),)
+
+
+def _common_shape(
+    function: str, size: Shape | None, *parameters: RealScalar | Array
+) -> tuple[int, ...]:
+    """Return the shape of a draw, which the parameters must broadcast to."""
+    shapes = [x.shape for x in parameters if isinstance(x, Array)]
+    common = cast("tuple[int, ...]", broadcast_shapes(*shapes))
+    if size is None:
+        return common
+    shape = _shape(size)
+    if broadcast_shapes(common, shape) != shape:
+        raise ValueError(f"{function}: parameters of shape {common} do not fit size {shape}")
+    return shape
+
+
+def _parameter(x: RealScalar | Array, shape: tuple[int, ...]) -> Array:
+    """Return a parameter as the core wants it: one element, or as many as the result."""
+    if not isinstance(x, Array):
+        return asarray(float(x), dtype=float64)
+    x = astype(x, float64)
+    return x if x.shape == () else asarray(broadcast_to(x, shape), copy=True)
+
+
+def _require(
+    function: str,
+    name: str,
+    value: RealScalar | Array,
+    low: float,
+    high: float = sys.float_info.max,
+    *,
+    positive: bool = False,
+) -> None:
+    """Raise ValueError unless every element is between low and high, or positive as well."""
+    if isinstance(value, Array) and value.size == 0:
+        return
+    ends = (least(value), largest(value)) if isinstance(value, Array) else (value, value)
+    smallest, greatest = (float(end) for end in ends)
+    # A NaN fails, as it compares false.
+    if not (low <= smallest and greatest <= high and not (positive and smallest == 0)):
+        bounds = f"above {low}" if positive else f"from {low}"
+        raise ValueError(f"{function}: {name} is {bounds} to {high:g}, got {value}")
+
+
+def _distribution(p: Array, n: int) -> Array:
+    """Return the probabilities of n elements as float64, or raise ValueError."""
+    require_array("choice", p)
+    if p.shape != (n,):
+        raise ValueError(f"choice: p has shape {p.shape}, expected {(n,)}")
+    _require("choice", "p", p, 0)
+    p = astype(p, float64)
+    if not abs(float(total_of(p)) - 1) <= 1e-8:
+        raise ValueError(f"choice: p sums to {float(total_of(p))}, expected 1")
+    return p

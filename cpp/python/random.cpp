@@ -1,0 +1,81 @@
+// Draws of random numbers; ascend_array_api/random.py keeps the state.
+#include "backend/cpu/random.h"
+
+#include "python/bind.h"
+
+namespace asc::python {
+namespace {
+
+uint64_t to_word(PyObject* o, const char* parameter) {
+    const unsigned long long value = PyLong_AsUnsignedLongLong(o);
+    if (value == static_cast<unsigned long long>(-1) && PyErr_Occurred()) {
+        PyErr_Clear();
+        raise(ErrorKind::Value, "random_draw: %s is no number of 64 bits", parameter);
+    }
+    return value;
+}
+
+cpu::Draw to_draw(PyObject* const* args) {
+    static constexpr const char* kNames[] = {"uniform", "normal",   "integers", "gamma",
+                                             "beta",    "binomial", "poisson"};
+    cpu::Draw draw{};
+    draw.dtype = to_dtype(args[1], "random_draw");
+    draw.low = static_cast<int64_t>(to_word(args[2], "low"));
+    draw.span = to_word(args[3], "span");
+    for (size_t i = 0; i < std::size(kNames); ++i) {
+        if (PyUnicode_Check(args[0]) && PyUnicode_CompareWithASCIIString(args[0], kNames[i]) == 0) {
+            draw.distribution = static_cast<cpu::Distribution>(i);
+            using enum cpu::Distribution;
+            const bool fits = draw.distribution == Integers ? is_integer(draw.dtype)
+                              : draw.distribution < Integers
+                                  ? draw.dtype == DType::Float32 || draw.dtype == DType::Float64
+                                  : draw.dtype == DType::Float64;
+            if (fits) return draw;
+        }
+    }
+    raise(ErrorKind::Value, "random_draw: no such distribution of dtype %s", name(draw.dtype));
+}
+
+PyObject* random_blocks(PyObject* const* args) {
+    const int64_t n = to_int(args[4], "random_blocks", "n");
+    return PyLong_FromLongLong(cpu::random_blocks(to_draw(args), n));
+}
+
+// distribution, dtype, low, span, key, block, jump, shape, a, b
+PyObject* random_draw(PyObject* const* args) {
+    const cpu::Draw draw = to_draw(args);
+    const cpu::RandomState random_state{to_word(args[4], "key"), to_word(args[5], "block"),
+                                        static_cast<uint32_t>(to_word(args[6], "jump"))};
+    const Dims shape = to_dims(args[7], "random_draw", "shape");
+    const int64_t size = checked_size(shape, draw.dtype, "random_draw");
+    const Array parameters[2] = {to_view(args[8], "random_draw", "a"),
+                                 to_view(args[9], "random_draw", "b")};
+    for (const Array& p : parameters) {
+        if (p.dtype != DType::Float64 || !is_contiguous(p) || (p.size() != 1 && p.size() != size))
+            raise(ErrorKind::Value, "random_draw: parameters are contiguous float64 arrays");
+    }
+    constexpr int64_t kWork = 8;  // of one element, in additions
+    return wrap(library_result(parameters, shape, draw.dtype, size * kWork,
+                               [draw, random_state, shape](const Array* in) {
+                                   const Unlocked unlocked(product(shape));
+                                   return cpu::random(draw, random_state, shape, in[0], in[1]);
+                               }));
+}
+
+PyObject* philox_block(PyObject* const* args) {
+    uint32_t words[4];
+    cpu::philox_block(words, to_word(args[0], "key"), to_word(args[1], "low"),
+                      to_word(args[2], "high"));
+    return Py_BuildValue("(IIII)", words[0], words[1], words[2], words[3]);
+}
+
+}  // namespace
+
+PyMethodDef random_methods[] = {
+    method<random_draw, 10>("random_draw"),
+    method<random_blocks, 5>("random_blocks"),
+    method<philox_block, 3>("philox_block"),
+    kEnd,
+};
+
+}  // namespace asc::python
