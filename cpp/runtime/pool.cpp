@@ -41,7 +41,9 @@ const bool is_enabled = [] {
     return !setting || std::strcmp(setting, "off") != 0;
 }();
 
-int class_of(int64_t nbytes) { return static_cast<int>((nbytes - (nbytes > 0)) / kStep); }
+int class_of(int64_t nbytes) {
+    return static_cast<int>(static_cast<uint64_t>(nbytes - (nbytes > 0)) / kStep);
+}
 int64_t class_bytes(int index) { return (index + 1) * kStep; }
 int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 

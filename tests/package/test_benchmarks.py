@@ -41,6 +41,16 @@ def test_scripts_compare_us_with_numpy(child_env, tmp_path, script, only):
     assert set(row["seconds"]) == {"numpy", "ascend_array_api"}
 
 
+def test_effects_are_measured_and_checked(child_env, tmp_path):
+    out = tmp_path / "out.json"
+    arguments = ("--only", "allocations", "--rounds", "1", "--json", str(out), "--check")
+    done = _run(child_env, FOLDER / "effects.py", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    row = json.loads(out.read_text())["allocations"]
+    assert set(row["measures"]) == {"on", "off", "numpy"}
+    assert [target["good"] for target in row["targets"]] == [True]
+
+
 def _script(tmp_path, statement, target):
     source = f"""
 import sys
