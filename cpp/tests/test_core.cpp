@@ -1,10 +1,16 @@
 // Unit tests of the pure parts of the core: dims, views, promotion, copy on write, the pool.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "core/array.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "runtime/heap.h"
 #include "runtime/pool.h"
 
 namespace {
@@ -148,6 +154,49 @@ void test_memory_is_aligned_reused_and_limited() {
     CHECK(raises(ErrorKind::Value, [] { checked_size({-1}, DType::Float64, "f"); }));
 }
 
+void test_a_heap_splits_merges_and_fits_best() {
+    constexpr int64_t kBytes = 1 << 20;
+    struct Free {
+        void operator()(std::byte* p) const { std::free(p); }
+    };
+    std::unique_ptr<std::byte, Free> memory(
+        static_cast<std::byte*>(std::aligned_alloc(64, kBytes)));
+    Heap heap;
+    heap.add(memory.get(), kBytes);
+    CHECK(heap.free_bytes() == kBytes && heap.free_chunks() == 1);
+    CHECK(!heap.take(kBytes));
+    // Random pieces keep what was written to them, and all merge again.
+    std::vector<std::span<std::byte>> pieces;
+    uint32_t random = 1;
+    for (int step = 0; step < 20'000; ++step) {
+        random = random * 1664525 + 1013904223;
+        const size_t nbytes = (random >> 8) % 20'000;
+        if (void* p = step % 3 ? heap.take(static_cast<int64_t>(nbytes)) : nullptr) {
+            CHECK(reinterpret_cast<uintptr_t>(p) % 64 == 0);
+            pieces.emplace_back(static_cast<std::byte*>(p), nbytes);
+            std::memset(p, static_cast<int>(nbytes % 251), nbytes);
+        } else if (!pieces.empty()) {
+            std::swap(pieces[random % pieces.size()], pieces.back());
+            for (std::byte b : pieces.back())
+                CHECK(b == static_cast<std::byte>(pieces.back().size() % 251));
+            heap.give(pieces.back().data());
+            pieces.pop_back();
+        }
+    }
+    for (std::span<std::byte> piece : pieces) heap.give(piece.data());
+    CHECK(heap.free_bytes() == kBytes && heap.free_chunks() == 1);
+    // Between holes of several sizes, the smallest that fits.
+    void* large = heap.take(5000);
+    void* wall = heap.take(100);
+    void* fit = heap.take(3000);
+    void* end = heap.take(100);
+    heap.give(large);
+    heap.give(fit);
+    CHECK(heap.take(2500) == fit);
+    for (void* piece : {fit, wall, end}) heap.give(piece);
+    CHECK(heap.remove_oldest().size() == kBytes && heap.free_bytes() == 0);
+}
+
 }  // namespace
 
 int main() {
@@ -161,6 +210,7 @@ int main() {
     test_a_deferred_copy_moves_off_when_one_side_is_written();
     test_bool_takes_one_bit();
     test_memory_is_aligned_reused_and_limited();
+    test_a_heap_splits_merges_and_fits_best();
     std::printf("%d failed checks\n", failures);
     return failures ? 1 : 0;
 }
