@@ -29,9 +29,11 @@ int64_t checked_size(const Dims& shape, DType dtype, const char* function) {
     int64_t elements = checked_product(shape), total = 0;
     if (elements < 0 || __builtin_mul_overflow(elements, bits(dtype), &total) ||
         total / 8 > pool::memory_limit()) {
-        raise(ErrorKind::Memory,
-              "%s: an array of shape %s and dtype %s exceeds the memory of this machine", function,
-              to_string(shape).c_str(), name(dtype));
+        raise(
+            ErrorKind::Memory,
+            "%s: an array of shape %s and dtype %s exceeds the memory that may be used, %lld bytes",
+            function, to_string(shape).c_str(), name(dtype),
+            static_cast<long long>(pool::memory_limit()));
     }
     return elements;
 }

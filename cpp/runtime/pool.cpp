@@ -30,7 +30,7 @@ constexpr int kKept = 32, kBatch = 16;
 constexpr int64_t kMedium = int64_t{1} << 20;
 constexpr int64_t kMediumSegment = int64_t{8} << 20;
 constexpr int64_t kHugePage = int64_t{2} << 20;
-constexpr int64_t kPage = 4096;
+constexpr int64_t kPage = int64_t{64} << 10;  // whole pages on every system
 // Free memory is kept up to this share of the machine's.
 constexpr int64_t kCachedShare = 4;
 // The peak is looked at once for this many bytes that a thread takes.
@@ -208,7 +208,7 @@ void to_system(void* p, int64_t size) {
 // Whole pages; large ones lie so that the system can back them by huge pages.
 std::byte* map_segment(int64_t size) {
     if (!reserve(size)) return nullptr;
-    int64_t slack = size >= kHugePage ? kHugePage - kPage : 0;
+    int64_t slack = size >= kHugePage ? kHugePage : 0;
     void* p = mmap(nullptr, static_cast<size_t>(size + slack), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) {

@@ -180,6 +180,20 @@ class TestLimit:
         pool.set_limit(0)
         assert float(xp.sum(x)) == 1000
 
+    def test_a_write_that_needs_memory_changes_nothing(self):
+        x = xp.full(3_000_000, 1.0)
+        y = xp.asarray(x, copy=True)
+        runtime.synchronize()
+        pool.free_all_blocks()
+        pool.set_limit(pool.total_bytes() + MIB)
+        with pytest.raises(MemoryError):
+            y[0] = 5.0
+        pool.set_limit(0)
+        assert float(xp.min(x)) == float(xp.max(y)) == 1.0
+        y[0] = 5.0
+        assert float(x[0]) == 1.0
+        assert float(y[0]) == 5.0
+
     @pytest.mark.usefixtures("memory_limit")
     def test_recorded_work_gives_way(self, child):
         """What only recorded operations hold is freed before an allocation fails."""
