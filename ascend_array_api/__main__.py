@@ -1,8 +1,10 @@
-"""Command line: `python -m ascend_array_api demo` and `python -m ascend_array_api info`."""
+"""Command line: `python -m ascend_array_api demo`, `info` and `conformance`."""
 
 import argparse
 import sys
 from collections.abc import Sequence
+
+from ascend_array_api.testing.conformance import command
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -13,7 +15,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     demo.add_argument("--repeat", type=int, default=7, help="timed runs of each (default: 7)")
     info = commands.add_parser("info", help="show versions, processor features and kernels")
     info.add_argument("--json", action="store_true", help="print one JSON object")
+    kit = commands.add_parser("conformance", help="test a namespace against the standard")
+    command.configure(kit)
     args = parser.parse_args(argv)
+    if args.command == "conformance":
+        return command.run(args)
     if args.command == "demo":
         from ascend_array_api import _demo
 

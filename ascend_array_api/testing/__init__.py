@@ -1,7 +1,7 @@
 """Tools for testing array code.
 
 `ulp_distance` counts the representable values between results. The conformance kit of any namespace
-of the standard is ``python -m ascend_array_api.testing.conformance``.
+of the standard is ``python -m ascend_array_api conformance``.
 """
 
 from __future__ import annotations

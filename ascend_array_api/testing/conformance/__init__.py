@@ -24,12 +24,14 @@ from . import (  # noqa: F401  (importing a chapter registers its checks, in thi
     linalg,
     manipulation,
     searching,
+    signatures,
     sorting,
     statistical,
 )
-from .core import Check, Failure, Kit, Limits, Result, Skip, checks, iterate, run, run_check
+from .core import GROUPS, Check, Failure, Kit, Limits, Result, Skip, checks, iterate, run, run_check
 
 __all__ = [
+    "GROUPS",
     "Check",
     "Failure",
     "Kit",

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from .core import COMPLEX, Failure, Kit, NDArray, add
+from .core import COMPLEX, Failure, Kit, add
+from .layouts import NDArray
 
 CHAPTER = "elementwise"
 PI = math.pi
@@ -164,7 +165,8 @@ def _compare(
             continue  # the standard excuses libraries built on old C versions
         raise Failure(
             f"{name}({dtype}, {layout}) at {x[i]!r}: got {v!r}, expected {want!r} (row {row!r}"
-            + (f" of {ROTATED[name]}, rotated)" if name in ROTATED else ")")
+            + (f" of {ROTATED[name]}, rotated)" if name in ROTATED else ")"),
+            k.fn(name)(k.to(x[i : i + 1])),
         )
 
 

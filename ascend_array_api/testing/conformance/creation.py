@@ -10,69 +10,61 @@ from typing import Any
 
 import numpy as np
 
-from .core import (
-    ALL,
-    COMPLEX,
-    FLOATING,
-    INTEGRAL,
-    LAYOUTS,
-    NUMERIC,
-    REAL,
-    REAL_FLOATING,
-    Kit,
-    add,
-    check,
-    samples,
-)
+from .core import ALL, COMPLEX, FLOATING, INTEGRAL, NUMERIC, REAL, REAL_FLOATING, Kit, add, check
+from .layouts import WRITABLE, laid
+from .values import samples
 
 CHAPTER = "creation"
 SHAPES: tuple[Any, ...] = ((), 0, 5, (3,), (2, 3), (0, 4), (1,) * 8, (513,), (65, 3))
 
 
-def _filled(dtype: str) -> Callable[[Kit], None]:
+def _fill(dtype: str) -> Any:
+    return {"b": True, "i": -7, "u": 200, "f": -2.5, "c": 1.5 - 2j}[np.dtype(dtype).kind]
+
+
+def _filled(name: str, dtype: str) -> Callable[[Kit], None]:
+    """Return the check of zeros, ones, full or empty."""
+
     def body(k: Kit) -> None:
-        dt = k.dtype(dtype)
-        fill = {"b": True, "i": -7, "u": 200, "f": -2.5, "c": 1.5 - 2j}[np.dtype(dtype).kind]
+        f, dt, value = k.fn(name), k.dtype(dtype), {"zeros": 0, "ones": 1}.get(name, _fill(dtype))
+        args = (value,) if name == "full" else ()
         for shape in SHAPES:
-            for name, value in (("zeros", 0), ("ones", 1)):
-                k.same(
-                    k.fn(name)(shape, dtype=dt),
-                    np.full(shape, value, dtype),
-                    f"{name}({shape}, {dtype})",
-                )
-            k.same(
-                k.fn("full")(shape, fill, dtype=dt),
-                np.full(shape, fill, dtype),
-                f"full({shape}, {fill}, {dtype})",
-            )
-            got = k.fn("empty")(shape, dtype=dt)
-            k.shaped(got, np.empty(shape).shape, dtype, f"empty({shape}, {dtype})")
-        for layout in LAYOUTS:
-            x = samples(dtype, 15, k.rng).reshape(3, 5)
-            for name, value in (("zeros_like", 0), ("ones_like", 1)):
-                k.same(
-                    k.fn(name)(k.to(x, layout)),
-                    np.full((3, 5), value, dtype),
-                    f"{name}({dtype} {layout})",
-                )
-                k.same(
-                    k.fn(name)(k.to(x, layout), dtype=k.dtype("int16")),
-                    np.full((3, 5), value, "int16"),
-                    f"{name}({dtype}, dtype=int16)",
-                )
-            k.same(
-                k.fn("full_like")(k.to(x, layout), fill),
-                np.full((3, 5), fill, dtype),
-                f"full_like({dtype} {layout})",
-            )
-            k.shaped(k.fn("empty_like")(k.to(x, layout)), (3, 5), dtype, f"empty_like({dtype})")
+            want, what = np.full(shape, value, dtype), f"{name}({shape}, {dtype})"
+            got = f(shape, *args, dtype=dt)
+            if name == "empty":
+                k.shaped(got, want.shape, dtype, what)
+            else:
+                k.same(got, want, what)
+        x = k.to(np.zeros(2, dtype))
+        k.true(f((2,), *args, device=x.device).device == x.device, f"{name}(device=x.device)")
+
+    return body
+
+
+def _filled_like(name: str, dtype: str) -> Callable[[Kit], None]:
+    """Return the check of zeros_like, ones_like, full_like or empty_like."""
+
+    def body(k: Kit) -> None:
+        f = k.fn(name)
+        value = {"zeros_like": 0, "ones_like": 1}.get(name, _fill(dtype))
+        args = (value,) if name == "full_like" else ()
+        for shape in ((), (3, 5), (0, 2), (65,)):
+            x = samples(dtype, math.prod(shape), k.rng).reshape(shape)
+            for layout, v in laid(x):
+                got, what = f(k.to(v, layout), *args), f"{name}({dtype}{list(shape)}, {layout})"
+                if name == "empty_like":
+                    k.shaped(got, shape, dtype, what)
+                else:
+                    k.same(got, np.full(shape, value, dtype), what)
+                    other = f(k.to(v, layout), *(args and (1,)), dtype=k.dtype("int16"))
+                    small = np.full(shape, 1 if args else value, "int16")
+                    k.same(other, small, f"{what}, dtype=int16")
 
     return body
 
 
 def _eye(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
-        dt = k.dtype(dtype)
         for n, m, shift in (
             (3, None, 0),
             (3, 5, 1),
@@ -84,17 +76,25 @@ def _eye(dtype: str) -> Callable[[Kit], None]:
             (1, 1, 0),
         ):
             want = np.eye(n, m, k=shift, dtype=dtype)
-            k.same(k.fn("eye")(n, m, k=shift, dtype=dt), want, f"eye({n}, {m}, k={shift}, {dtype})")
-        for name, ref in (("tril", np.tril), ("triu", np.triu)):
-            for shape in ((3, 3), (4, 7), (7, 4), (2, 3, 65), (0, 3)):
-                x = samples(dtype, math.prod(shape), k.rng).reshape(shape)
-                for shift in (-9, -2, 0, 1, 70):
-                    for layout in LAYOUTS:
-                        k.same(
-                            k.fn(name)(k.to(x, layout), k=shift),
-                            ref(x, k=shift),
-                            f"{name}({dtype}{list(shape)} {layout}, k={shift})",
-                        )
+            got = k.fn("eye")(n, m, k=shift, dtype=k.dtype(dtype))
+            k.same(got, want, f"eye({n}, {m}, k={shift}, {dtype})")
+
+    return body
+
+
+def _triangle(name: str, dtype: str) -> Callable[[Kit], None]:
+    """Return the check of tril or triu."""
+    ref: Callable[..., Any] = getattr(np, name)
+
+    def body(k: Kit) -> None:
+        f = k.fn(name)
+        for shape in ((3, 3), (4, 7), (7, 4), (2, 3, 65), (0, 3)):
+            x = samples(dtype, math.prod(shape), k.rng).reshape(shape)
+            for shift in (-9, -2, 0, 1, 70):
+                for layout, v in laid(x):
+                    what = f"{name}({dtype}{list(shape)} {layout}, k={shift})"
+                    k.same(f(k.to(v, layout), k=shift), ref(v, k=shift), what)
+            k.same(f(k.to(x)), ref(x), f"{name}({dtype}{list(shape)})")
 
     return body
 
@@ -272,7 +272,7 @@ def _copies(k: Kit) -> None:
         base = samples(dtype, 70, k.rng)
         flipped = ~base if dtype == "bool" else base.copy()
         flipped[3] = not base[3] if dtype == "bool" else 5
-        for layout in LAYOUTS:
+        for layout in WRITABLE:
             x = k.to(base, layout)
             y = k.xp.asarray(x, copy=True)
             k.same(y, base, f"asarray({dtype} {layout}, copy=True)")
@@ -300,12 +300,10 @@ def _dlpack(k: Kit) -> None:
     for dtype in ALL:
         for shape in ((), (70,), (3, 5), (0, 2)):
             x = samples(dtype, math.prod(shape), k.rng).reshape(shape)
-            for layout in LAYOUTS:
-                y = k.to(x, layout)
-                k.same(f(y), x, f"from_dlpack({dtype}{list(shape)} {layout})")
-                z = f(y, copy=True)
-                k.same(z, x, f"from_dlpack({dtype}{list(shape)} {layout}, copy=True)")
-    k.raises(lambda: f([1, 2]), "from_dlpack(list)", AttributeError)
+            for layout, v in laid(x):
+                y, what = k.to(v, layout), f"from_dlpack({dtype}{list(shape)} {layout}"
+                k.same(f(y), v, what + ")")
+                k.same(f(y, copy=True), v, what + ", copy=True)")
 
 
 @check(CHAPTER, "meshgrid", "table")
@@ -326,8 +324,12 @@ def _meshgrid(k: Kit) -> None:
 
 
 for _dtype in ALL:
-    add(CHAPTER, "full", _dtype, _filled(_dtype))
+    for _name in ("zeros", "ones", "full", "empty"):
+        add(CHAPTER, _name, _dtype, _filled(_name, _dtype))
+        add(CHAPTER, f"{_name}_like", _dtype, _filled_like(f"{_name}_like", _dtype))
     add(CHAPTER, "eye", _dtype, _eye(_dtype))
+    for _name in ("tril", "triu"):
+        add(CHAPTER, _name, _dtype, _triangle(_name, _dtype))
 for _dtype in REAL:
     add(CHAPTER, "arange", _dtype, _arange(_dtype))
 for _dtype in FLOATING:

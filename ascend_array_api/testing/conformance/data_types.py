@@ -16,18 +16,18 @@ from .core import (
     COMPLEX,
     FLOATING,
     INTEGRAL,
-    LAYOUTS,
     NUMERIC,
     REAL_FLOATING,
+    SHAPES,
     SIGNED,
     UNSIGNED,
     Kit,
-    NDArray,
     add,
     check,
-    samples,
 )
 from .elementwise import promoted
+from .layouts import WRITABLE, NDArray, laid
+from .values import non_finite, samples
 
 CHAPTER = "dtypes"
 
@@ -58,7 +58,8 @@ def _convertible(x: NDArray, to: str) -> NDArray:
 def _cast(x: NDArray, to: str) -> NDArray:
     """Convert exactly, truncating towards zero, rounding to nearest."""
     if to in INTEGRAL and x.dtype.kind in "fiu":
-        return np.array([math.trunc(v) for v in x.tolist()], dtype=object).astype(to)
+        whole = np.array([math.trunc(v) for v in x.reshape(-1).tolist()], dtype=object)
+        return whole.astype(to).reshape(x.shape)
     with np.errstate(all="ignore"):
         return x.astype(to)
 
@@ -69,21 +70,23 @@ def _astype(dtype: str) -> Callable[[Kit], None]:
         for to in ALL:
             if dtype in COMPLEX and to not in COMPLEX:
                 if to == "bool":
+                    few = np.array([0, 1j, 2], dtype)
+                    k.same(f(k.to(few), k.dtype(to)), few != 0, f"astype({dtype}[3], bool)")
                     x = samples(dtype, 600, k.rng)
+                    x = np.concatenate([x, non_finite(dtype)])
                     k.same(f(k.to(x), k.dtype(to)), x != 0, f"astype({dtype}, bool)")
                 continue
             x = _convertible(samples(dtype, 600, k.rng), to)
-            want = _cast(x, to)
-            for layout in LAYOUTS:
-                k.same(
-                    f(k.to(x, layout), k.dtype(to)),
-                    want,
-                    f"astype({dtype}[{x.size}] {layout}, {to})",
-                )
-            k.same(f(k.to(x[0]), k.dtype(to)), want[0], f"astype({dtype} 0-d, {to})")
+            for layout, v in laid(x):
+                got = f(k.to(v, layout), k.dtype(to))
+                k.same(got, _cast(v, to), f"astype({dtype}[{x.size}] {layout}, {to})")
+            for shape in k.shapes(SHAPES):
+                v = np.resize(x, shape)
+                got = f(k.to(v, "ladder"), k.dtype(to))
+                k.same(got, _cast(v, to), f"astype({dtype}{list(shape)}, {to})")
         x = samples(dtype, 65, k.rng)
         value = (not x[1]) if dtype == "bool" else 5
-        for layout in LAYOUTS:
+        for layout in WRITABLE:
             y = k.to(x, layout)
             z = f(y, k.dtype(dtype), copy=True)
             z[1] = value
@@ -102,7 +105,7 @@ def _result_type(k: Kit) -> None:
     f = k.fn("result_type")
     for a, b in itertools.product(ALL, ALL):
         joint = promoted(a, b)
-        if joint is None:
+        if joint is None or not k.has(a, b, joint):
             continue
         for x, y in (
             (k.dtype(a), k.dtype(b)),
@@ -141,7 +144,7 @@ def _can_cast(k: Kit) -> None:
     f = k.fn("can_cast")
     for a, b in itertools.product(ALL, ALL):
         joint = promoted(a, b)
-        if joint is None:
+        if joint is None or not k.has(a, b, joint):
             continue
         want = joint == b
         for x in (k.dtype(a), k.to(np.zeros(2, a))):
@@ -161,7 +164,19 @@ def _isdtype(k: Kit) -> None:
             )
         got = f(k.dtype(dtype), ("bool", k.dtype("float32"), "unsigned integer"))
         k.true(got is (dtype in ("bool", "float32", *UNSIGNED)), f"isdtype({dtype}, tuple)")
+
+
+@check(CHAPTER, "isdtype", "errors", "extra")
+def _isdtype_errors(k: Kit) -> None:
+    f = k.fn("isdtype")
     k.raises(lambda: f(k.dtype("int8"), "no such kind"), "isdtype of an unknown kind")
+
+
+@check(CHAPTER, "astype", "complex to real", "advice")
+def _complex_to_real(k: Kit) -> None:
+    for dtype, to in (("complex128", "float64"), ("complex64", "float32"), ("complex64", "int8")):
+        x = k.to(np.ones(3, dtype))
+        k.raises(lambda x=x, to=to: k.fn("astype")(x, k.dtype(to)), f"astype({dtype}, {to})")
 
 
 @check(CHAPTER, "finfo", "values")
@@ -179,11 +194,18 @@ def _finfo(k: Kit) -> None:
             k.true(got.bits == want.bits, f"finfo({dtype}).bits: {got.bits}")
             part = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
             k.true(got.dtype == k.dtype(part), f"finfo({dtype}).dtype: {got.dtype}")
+
+
+@check(CHAPTER, "iinfo", "values")
+def _iinfo(k: Kit) -> None:
     for dtype in INTEGRAL:
         info = np.iinfo(dtype)
-        got = k.fn("iinfo")(k.dtype(dtype))
-        k.true((got.bits, got.min, got.max) == (info.bits, info.min, info.max), f"iinfo({dtype})")
-        k.true(got.dtype == k.dtype(dtype), f"iinfo({dtype}).dtype")
+        for arg in (k.dtype(dtype), k.to(np.zeros(2, dtype))):
+            got = k.fn("iinfo")(arg)
+            found = (got.bits, got.min, got.max)
+            k.true(found == (info.bits, info.min, info.max), f"iinfo({dtype}): {found}")
+            k.true({type(v) for v in found} == {int}, f"iinfo({dtype}): not Python integers")
+            k.true(got.dtype == k.dtype(dtype), f"iinfo({dtype}).dtype: {got.dtype}")
 
 
 @check(CHAPTER, "__array_namespace_info__", "contents")
@@ -248,7 +270,11 @@ def _conversion(dtype: str) -> Callable[[Kit], None]:
                 lambda: int(k.to(np.asarray(np.inf, dtype))), f"int({dtype} inf)", OverflowError
             )
             k.raises(lambda: int(k.to(np.asarray(np.nan, dtype))), f"int({dtype} nan)", ValueError)
-        k.raises(lambda: bool(k.to(np.ones(2, dtype))), f"bool({dtype} of two elements)")
+        if dtype in COMPLEX:
+            for call in (int, float):
+                k.raises(
+                    lambda call=call: call(k.to(v)), f"{call.__name__}({dtype} 0-d)", TypeError
+                )
 
     return body
 
@@ -262,7 +288,39 @@ def _namespace(k: Kit) -> None:
         x.__array_namespace__(api_version=version).__array_api_version__ == version,
         "__array_namespace__(api_version=own)",
     )
+
+
+@check(CHAPTER, "__array_namespace__", "errors", "advice")
+def _no_such_version(k: Kit) -> None:
+    x = k.xp.asarray(1)
     k.raises(lambda: x.__array_namespace__(api_version="1999.01"), "__array_namespace__('1999.01')")
+
+
+@check(CHAPTER, "__bool__", "errors", "extra")
+def _conversion_errors(k: Kit) -> None:
+    for call in (bool, int, float, complex, operator.index):
+        x = k.to(np.ones(2, "int64"))
+        k.raises(lambda call=call, x=x: call(x), f"{call.__name__}(array of two elements)")
+
+
+@check(CHAPTER, "__dlpack__", "methods", since="2023.12")
+def _dlpack(k: Kit) -> None:
+    for dtype in k.xp.__array_namespace_info__().dtypes():
+        x = k.to(samples(dtype, 12, k.rng).reshape(3, 4))
+        kind, number = x.__dlpack_device__()
+        k.true(int(kind) > 0 and number == int(number), f"__dlpack_device__(): {kind}, {number}")
+        for kw in ({}, {"max_version": (1, 0)}, {"max_version": (1, 0), "copy": True}):
+            name = type(x.__dlpack__(**kw)).__name__
+            k.true("Capsule" in name, f"__dlpack__({dtype}, {kw}): a {name}, not a PyCapsule")
+
+
+@check(CHAPTER, "__iter__", "one dimension")
+def _iteration(k: Kit) -> None:
+    v = samples("float64", 9, k.rng)
+    parts = list(k.to(v))
+    k.true(len(parts) == 9, f"list(x) has {len(parts)} parts, not 9")
+    for got, want in zip(parts, v, strict=True):
+        k.same(got, np.asarray(want), "an element of list(x)")
 
 
 @check(CHAPTER, "attributes", "values")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import operator
@@ -12,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from .compare import describe, differs, ulp_error
 from .core import (
     ALL,
     BOOL,
     COMPLEX,
     FLOATING,
     INTEGRAL,
-    LAYOUTS,
     NUMERIC,
     REAL,
     REAL_FLOATING,
@@ -26,16 +27,11 @@ from .core import (
     SIZES,
     Failure,
     Kit,
-    NDArray,
     Skip,
     add,
-    describe,
-    differs,
-    samples,
-    specials,
-    subnormals,
-    ulp_error,
 )
+from .layouts import LAYOUTS, NDArray, laid, repeated
+from .values import non_finite, samples, specials, subnormals
 
 EXACT = 0.0
 ROUNDED = 0.5 + 2**-9  # correct rounding, and the error of the reference
@@ -161,7 +157,8 @@ def _sign(v: NDArray) -> NDArray:
     w = v.astype(np.clongdouble)
     size = np.hypot(w.real, w.imag)
     with np.errstate(all="ignore"):
-        return np.where(size == 0, 0, w / np.where(size == 0, 1, size))
+        unit = np.where(size == 0, 0, w / np.where(size == 0, 1, size))
+    return np.where(np.isnan(w.real) | np.isnan(w.imag), complex(np.nan, np.nan), unit)
 
 
 def _expm1(v: NDArray) -> NDArray:
@@ -202,10 +199,6 @@ def _reciprocal(v: NDArray) -> NDArray:
 
 def _square(v: NDArray) -> NDArray:
     return v * v
-
-
-def _clip(x: NDArray, lo: NDArray, hi: NDArray) -> NDArray:
-    return np.asarray(np.minimum(np.maximum(x, lo), hi))
 
 
 def _int_shift(left: bool) -> Callable[[int, int], int]:
@@ -372,7 +365,7 @@ def _tiny(a: NDArray, dtype: str) -> NDArray:
     return np.asarray((np.abs(a) < tiny * (1 + 1e-6)) & (a != 0) & (np.abs(a) != tiny))
 
 
-def _alternative(name: str, args: list[NDArray], got: NDArray) -> NDArray:
+def _alternative(args: list[NDArray], got: NDArray) -> NDArray:
     """Return where floor_divide gives another result that the standard allows.
 
     That is, those "to match Python behavior", and the floor of the already rounded quotient.
@@ -384,32 +377,57 @@ def _alternative(name: str, args: list[NDArray], got: NDArray) -> NDArray:
         return np.asarray(inf_num | (opposite & (got == -1)) | (got == np.floor(a / b)))
 
 
-def compare(
-    k: Kit,
-    name: str,
-    row: Row,
-    got: Any,
-    args: list[NDArray],
-    want: NDArray,
-    sure: NDArray,
-    dtype: str,
-    what: str,
-) -> None:
+@dataclass(frozen=True)
+class Case:
+    """Operands of one call, its reference, and where the standard specifies the result."""
+
+    args: list[NDArray]
+    want: NDArray
+    sure: NDArray
+
+    def take(self, part: Callable[[NDArray], NDArray]) -> Case:
+        """Return the same for a part of all operands."""
+        return Case([part(a) for a in self.args], part(self.want), part(self.sure))
+
+
+def case(row: Row, args: list[NDArray], dtype: str) -> Case:
+    """Return operands with the reference that `row` gives for them."""
+    return Case(args, *_reference(row, args, dtype))
+
+
+def compare(k: Kit, name: str, row: Row, got: Any, c: Case, dtype: str, what: str) -> None:
     """Check one result against its reference where the result is specified."""
-    shape = np.broadcast_shapes(*(a.shape for a in args))
+    shape = np.broadcast_shapes(*(a.shape for a in c.args))
     out = out_dtype(row, dtype)
     k.shaped(got, shape, out, what)
     g = k.back(got)
-    sure = np.broadcast_to(sure, shape)
+    sure = np.broadcast_to(c.sure, shape)
     if name == "floor_divide" and dtype in FLOATING:
-        sure = sure & ~_alternative(name, args, g)
-    want = np.where(sure, want, 0)
+        sure = sure & ~_alternative(c.args, g)
+    want = np.where(sure, c.want, 0)
     g = np.where(sure, g, np.zeros((), g.dtype))
     if out in FLOATING:
-        ulps = limit(k, row, dtype) * np.maximum(1, _condition(name, args, want, dtype))
-        _near(g, want, out, ulps, what, row.signs)
+        ulps = limit(k, row, dtype) * np.maximum(1, _condition(name, c.args, want, dtype))
+        err = ulp_error(g, want, out, row.signs)
+        bad = np.asarray(err > ulps)
+        tail = f"; worst error {float(np.max(err[bad])):.4g} ULP" if bad.any() else ""
+        want = want.astype(out)
     else:
-        _same(g, want.astype(g.dtype), what)
+        want, tail = want.astype(g.dtype), ""
+        bad = differs(g, want, True)
+    if bad.any():
+        message = describe(what, g, want, bad) + tail
+        raise Failure(message, _narrowed(k, got, c.args, g, bad))
+
+
+def _narrowed(k: Kit, got: Any, args: list[NDArray], g: NDArray, bad: NDArray) -> Any:
+    """Return the wrong element alone, computed by itself, if it is wrong then too."""
+    call = k.book.call_of(got)
+    if call is None:
+        return got
+    at = tuple(int(i) for i in np.argwhere(bad)[0])
+    alone = call(*(k.to(np.broadcast_to(a, g.shape)[at].reshape(1)) for a in args))
+    return got if differs(k.back(alone), g[at].reshape(1), True).any() else alone
 
 
 def _condition(name: str, args: list[NDArray], want: NDArray, dtype: str) -> Any:
@@ -423,24 +441,14 @@ def _condition(name: str, args: list[NDArray], want: NDArray, dtype: str) -> Any
     return 1
 
 
-def _near(g: NDArray, want: NDArray, dtype: str, ulps: Any, what: str, signs: bool) -> None:
-    err = ulp_error(g, want, dtype, signs)
-    bad = np.asarray(err > ulps)
-    if bad.any():
-        worst = float(np.max(err[bad]))
-        raise Failure(describe(what, g, want.astype(dtype), bad) + f"; worst error {worst:.4g} ULP")
-
-
-def _same(g: NDArray, want: NDArray, what: str) -> None:
-    bad = differs(g, want, True)
-    if bad.any():
-        raise Failure(describe(what, g, want, bad))
-
-
 def _need_reference(row: Row, dtype: str) -> None:
     doubles = dtype in ("float64", "complex128") and row.ulps != EXACT
     if doubles and np.finfo(np.longdouble).nmant < 60:
         raise Skip("long double has no extra precision here")
+
+
+def _first(a: NDArray, shape: tuple[int, ...]) -> NDArray:
+    return a[: math.prod(shape)].reshape(shape)
 
 
 def sweep(name: str, row: Row, dtype: str, arity: int) -> Callable[[Kit], None]:
@@ -453,28 +461,23 @@ def sweep(name: str, row: Row, dtype: str, arity: int) -> Callable[[Kit], None]:
         n = max(SIZES)
         args = [_operand(row, name, dtype, n, k, i == 1) for i in range(arity)]
         if name == "logaddexp" or (name in ("floor_divide", "remainder") and dtype in FLOATING):
-            args = [np.resize(a[:700], n) for a in args]
-            short, sure = _reference(row, [a[:700] for a in args], dtype)
-            want, sure = np.resize(short, n), np.resize(sure, n)
+            short = case(row, [a[:700] for a in args], dtype)
+            whole = short.take(lambda a: np.resize(a, n))
         else:
-            want, sure = _reference(row, args, dtype)
+            whole = case(row, args, dtype)
         for size in SIZES:
-            part = slice(n - size, n)
-            some = [a[part] for a in args]
-            got = f(*(k.to(a) for a in some))
-            compare(
-                k, name, row, got, some, want[part], sure[part], dtype, f"{name}({dtype}[{size}])"
-            )
-        for shape in SHAPES:
-            size = math.prod(shape)
-            some = [a[:size].reshape(shape) for a in args]
-            w, s = want[:size].reshape(shape), sure[:size].reshape(shape)
+            c = whole.take(operator.itemgetter(slice(n - size, n)))
+            got = f(*(k.to(a) for a in c.args))
+            compare(k, name, row, got, c, dtype, f"{name}({dtype}[{size}])")
+        for shape in k.shapes(SHAPES):
+            plain = whole.take(functools.partial(_first, shape=shape))
             for first, second in zip(
                 LAYOUTS, [*list(LAYOUTS)[2:], *list(LAYOUTS)[:2]], strict=True
             ):
-                got = f(*(k.to(a, lay) for a, lay in zip(some, (first, second), strict=False)))
+                c = plain.take(repeated) if "broadcast" in (first, second) else plain
+                got = f(*(k.to(a, lay) for a, lay in zip(c.args, (first, second), strict=False)))
                 what = f"{name}({dtype}{list(shape)}, {first}{', ' + second if arity > 1 else ''})"
-                compare(k, name, row, got, some, w, s, dtype, what)
+                compare(k, name, row, got, c, dtype, what)
 
     return body
 
@@ -493,30 +496,49 @@ def pairs(name: str, row: Row, dtype: str) -> Callable[[Kit], None]:
         if row.shifts or (name == "pow" and dtype in INTEGRAL):
             second = np.arange(np.iinfo(dtype).bits if row.shifts else 3).astype(dtype)
         left, right = v[:, None], second[None, :]
-        want, sure = _reference(row, [left, right], dtype)
+        c = case(row, [left, right], dtype)
         got = f(k.to(left), k.to(right))
-        compare(k, name, row, got, [left, right], want, sure, dtype, f"{name}({dtype}[n,1], [1,n])")
-        got = f(k.to(v)[:, None], k.xp.broadcast_to(k.to(right), want.shape))
-        compare(
-            k,
-            name,
-            row,
-            got,
-            [left, right],
-            want,
-            sure,
-            dtype,
-            f"{name}({dtype}[:,None], broadcast_to)",
-        )
-        got = f(k.to(left), k.to(right[:, 1]))
-        some = [left, right[:, 1]]
-        compare(
-            k, name, row, got, some, want[:, 1:2], sure[:, 1:2], dtype, f"{name}({dtype}[n,1], [1])"
-        )
+        compare(k, name, row, got, c, dtype, f"{name}({dtype}[n,1], [1,n])")
+        got = f(k.get(k.to(v), np.s_[:, None]), k.fn("broadcast_to")(k.to(right), c.want.shape))
+        compare(k, name, row, got, c, dtype, f"{name}({dtype}[:,None], broadcast_to)")
+        for j in range(
+            min(second.size, 8)
+        ):  # libraries have short cuts for one exponent or divisor
+            one = Case([left, second[j : j + 1]], c.want[:, j : j + 1], c.sure[:, j : j + 1])
+            got = f(k.to(left), k.to(one.args[1]))
+            compare(k, name, row, got, one, dtype, f"{name}({dtype}[n,1], [{second[j]}])")
         k.raises(
             lambda: f(k.to(np.resize(v, 3)), k.to(np.resize(v, 4))),
             f"{name} of shapes (3,) and (4,)",
         )
+
+    return body
+
+
+def odd_parts(name: str, row: Row, dtype: str, arity: int) -> Callable[[Kit], None]:
+    """Return the check of complex numbers with infinite and NaN parts, where exactness rules."""
+
+    def body(k: Kit) -> None:
+        v = non_finite(dtype)
+        args = [v] if arity == 1 else [v[:, None], v[None, :]]
+        c = case(row, args, dtype)
+        got = k.fn(name)(*(k.to(a) for a in args))
+        compare(k, name, row, got, c, dtype, f"{name}({dtype} with infinities and NaN)")
+
+    return body
+
+
+def infinities(dtype: str) -> Callable[[Kit], None]:
+    """Return the check of floor_divide's infinities, for which a note allows Python's results."""
+
+    def body(k: Kit) -> None:
+        v = np.array([1.5, -2.0, np.inf, -np.inf], dtype)
+        x, y = (a.reshape(-1) for a in np.meshgrid(v, v))
+        keep = np.isinf(x) != np.isinf(y)
+        with np.errstate(all="ignore"):
+            want = x[keep] / y[keep]  # the floor of an infinity or a zero is itself
+        got = k.fn("floor_divide")(k.to(x[keep]), k.to(y[keep]))
+        k.same(got, want, f"floor_divide({dtype} infinities)")
 
     return body
 
@@ -528,13 +550,12 @@ def promotes(name: str, row: Row) -> Callable[[Kit], None]:
         f = k.fn(name)
         for a, b in itertools.permutations(row.dtypes, 2):
             joint = promoted(a, b)
-            if joint is None or joint not in row.dtypes or row.shifts or name == "pow":
+            if joint not in row.dtypes or row.shifts or name == "pow" or not k.has(a, b, joint):
                 continue
             x, y = samples(a, 40, k.rng, "mild"), samples(b, 40, k.rng, "mild")
-            wide = [x.astype(joint), y.astype(joint)]
-            want, sure = _reference(row, wide, joint)
+            c = case(row, [x.astype(joint), y.astype(joint)], joint)
             got = f(k.to(x), k.to(y, "reversed"))
-            compare(k, name, row, got, wide, want, sure, joint, f"{name}({a}, {b})")
+            compare(k, name, row, got, c, joint, f"{name}({a}, {b})")
 
     return body
 
@@ -551,32 +572,44 @@ def promoted(a: str, b: str) -> str | None:
     return None
 
 
-SCALARS: dict[str, tuple[Any, ...]] = {"b": (True, False), "i": (3, 0, 1), "u": (3, 0, 1)}
+SCALARS: dict[str, tuple[Any, ...]] = {
+    "b": (True, False),
+    "i": (3, 0, 1),
+    "u": (3, 0, 1),
+    "f": (2, 0.5, -1.5),
+    "c": (2, 0.5, 1 - 2j),
+}
 
 
-def scalars(name: str, row: Row, dtype: str) -> Callable[[Kit], None]:
-    """Return the check of a Python scalar as either operand, by function and by operator."""
+def scalars(name: str, row: Row, dtype: str, of: str = "") -> Callable[[Kit], None]:
+    """Return the check of a Python scalar as either operand, by function or by operator `of`."""
 
     def body(k: Kit) -> None:
-        f = k.fn(name)
-        kind = np.dtype(dtype).kind
-        values = SCALARS.get(kind, (2, 0.5, -1.5) if dtype in REAL_FLOATING else (2, 0.5, 1 - 2j))
+        f = k.op(of) if of else k.fn(name)
         x = samples(dtype, 65, k.rng, "mild")
         if name == "pow" or row.shifts:
             x = np.abs(x).astype(dtype) % 5 if dtype in INTEGRAL else np.abs(x).astype(dtype)
-        for v in values:
+        for v in SCALARS[np.dtype(dtype).kind]:
             s = np.asarray(v).astype(dtype)
-            for order in ((0, 1), (1, 0)):
-                both = [x, s]
-                args = [both[i] for i in order]
-                want, sure = _reference(row, args, dtype)
-                raw = [[k.to(x), v][i] for i in order]
-                what = f"{name}({', '.join(dtype if i == 0 else repr(v) for i in order)})"
-                compare(k, name, row, f(*raw), args, want, sure, dtype, what)
-                if row.op:
-                    got = getattr(operator, row.op)(*raw)
-                    what = f"operator {row.op}: " + what
-                    compare(k, name, row, got, args, want, sure, dtype, what)
+            for args, raw in (([x, s], [k.to(x), v]), ([s, x], [v, k.to(x)])):
+                shown = ", ".join(repr(r) if r is v else dtype for r in raw)
+                what = f"{of or name}({shown})"
+                compare(k, name, row, f(*raw), case(row, args, dtype), dtype, what)
+
+    return body
+
+
+def complex_scalars(name: str, row: Row, dtype: str) -> Callable[[Kit], None]:
+    """Return the check of a Python complex number and a real array: complex, same precision."""
+
+    def body(k: Kit) -> None:
+        out = {"float32": "complex64", "float64": "complex128"}[dtype]
+        x, v = samples(dtype, 65, k.rng, "mild"), 1.5 - 2j
+        s, wide = np.asarray(v, out), x.astype(out)
+        for args, raw in (([wide, s], [k.to(x), v]), ([s, wide], [v, k.to(x)])):
+            shown = ", ".join(repr(r) if r is v else dtype for r in raw)
+            c = case(row, args, out)
+            compare(k, name, row, k.fn(name)(*raw), c, out, f"{name}({shown})")
 
     return body
 
@@ -589,27 +622,35 @@ INPLACE = {
 }  # fmt: skip
 
 
-def operators(name: str, row: Row, dtype: str, arity: int) -> Callable[[Kit], None]:
-    """Return the check of the operator and its in-place form."""
+def operators(name: str, row: Row, dtype: str, arity: int, of: str) -> Callable[[Kit], None]:
+    """Return the check of an operator, or of its in-place form."""
 
     def body(k: Kit) -> None:
         k.dtype(dtype)
-        for shape in ((), (1,), (65,), (7, 9)):
+        f = k.op(of)
+        for shape in ((), (1,), (65,), (7, 9), (2, 1, 2, 1, 3), (0, 3)):
             n = math.prod(shape)
             args = [_operand(row, name, dtype, n, k, i == 1).reshape(shape) for i in range(arity)]
-            want, sure = _reference(row, args, dtype)
-            for layout in LAYOUTS:
-                raw = [k.to(a, layout) for a in args]
-                what = f"operator {row.op}({dtype}{list(shape)}, {layout})"
-                got = getattr(operator, row.op)(*raw)
-                compare(k, name, row, got, args, want, sure, dtype, what)
-                if row.op in INPLACE and out_dtype(row, dtype) == dtype:
-                    x = raw[0]
-                    y = getattr(operator, INPLACE[row.op])(x, raw[1])
-                    what = f"operator {INPLACE[row.op]}({dtype}{list(shape)}, {layout})"
-                    compare(k, name, row, y, args, want, sure, dtype, what)
-                    if layout == "contiguous":
-                        compare(k, name, row, x, args, want, sure, dtype, what + ", left operand")
+            c = case(row, args, dtype)
+            for layout in LAYOUTS if of == row.op else ("contiguous", "reversed", "strided"):
+                got = f(*(k.to(a, layout) for a in args))
+                compare(k, name, row, got, c, dtype, f"{of}({dtype}{list(shape)}, {layout})")
+
+    return body
+
+
+def mutates(name: str, row: Row, dtype: str) -> Callable[[Kit], None]:
+    """Return the check that an in-place operator changes its left operand and is it."""
+
+    def body(k: Kit) -> None:
+        args = [_operand(row, name, dtype, 65, k, i == 1) for i in range(2)]
+        c = case(row, args, dtype)
+        for layout in ("contiguous", "reversed", "strided", "offset"):
+            x = k.to(args[0], layout)
+            y = k.op(INPLACE[row.op])(x, k.to(args[1]))
+            what = f"{INPLACE[row.op]}({dtype}[65], {layout})"
+            k.true(y is x, f"{what}: must be its left operand")
+            compare(k, name, row, x, c, dtype, what + ", left operand")
 
     return body
 
@@ -619,25 +660,27 @@ def tiny_values(name: str, row: Row, dtype: str) -> Callable[[Kit], None]:
 
     def body(k: Kit) -> None:
         _need_reference(row, dtype)
-        f = k.fn(name)
         v = subnormals(dtype)
         args = [v] if name in UNARY else [v, v[::-1].copy()]
         with np.errstate(all="ignore"):
             want = np.asarray(row.ref(*args))
-        every = np.ones(want.shape, bool)
-        compare(
-            k,
-            name,
-            row,
-            f(*(k.to(a) for a in args)),
-            args,
-            want,
-            every,
-            dtype,
-            f"{name}({dtype} subnormals)",
-        )
+        c = Case(args, want, np.ones(want.shape, bool))
+        got = k.fn(name)(*(k.to(a) for a in args))
+        compare(k, name, row, got, c, dtype, f"{name}({dtype} subnormals)")
 
     return body
+
+
+#: How clip is called: what its bounds are made of, by position and by keyword.
+_BOUNDS: dict[str, Callable[[Kit, NDArray, NDArray], tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    "arrays": lambda k, lo, hi: ((k.to(lo, "strided"), k.to(hi)), {}),
+    "min=array": lambda k, lo, hi: ((k.to(lo),), {}),
+    "max=array": lambda k, lo, hi: ((None, k.to(hi)), {}),
+    "keywords": lambda k, lo, hi: ((), {"min": k.to(lo), "max": k.to(hi)}),
+    "nothing": lambda k, lo, hi: ((), {}),
+    "1, 5": lambda k, lo, hi: ((1, 5), {}),
+    "min=2, max=0-d": lambda k, lo, hi: ((), {"min": 2, "max": k.to(np.asarray(9, lo.dtype))}),
+}
 
 
 def clips(dtype: str) -> Callable[[Kit], None]:
@@ -645,38 +688,26 @@ def clips(dtype: str) -> Callable[[Kit], None]:
 
     def body(k: Kit) -> None:
         f = k.fn("clip")
-        for layout in LAYOUTS:
-            for shape in ((), (65,), (9, 7), (0, 3), (513,)):
-                x = samples(dtype, math.prod(shape), k.rng).reshape(shape)
-                a, b = (samples(dtype, math.prod(shape), k.rng).reshape(shape) for _ in range(2))
-                lo, hi = np.minimum(a, b), np.maximum(a, b)
-                what = f"clip({dtype}{list(shape)}, {layout}"
-                got = f(k.to(x, layout), k.to(lo, layout), k.to(hi))
-                k.same(got, _clip(x, lo, hi), what + ", arrays)", signs=False)
-                k.same(
-                    f(k.to(x, layout), None, k.to(hi)),
-                    np.minimum(x, hi),
-                    what + ", None, max)",
-                    signs=False,
-                )
-                k.same(
-                    f(k.to(x, layout), k.to(lo)), np.maximum(x, lo), what + ", min)", signs=False
-                )
-                k.same(f(k.to(x, layout)), x, what + ")")
-                k.same(
-                    f(k.to(x, layout), 1, 5),
-                    _clip(x, np.asarray(1, dtype), np.asarray(5, dtype)),
-                    what + ", 1, 5)",
-                    signs=False,
-                )
-                k.same(
-                    f(k.to(x, layout), min=2, max=k.to(np.asarray(9, dtype))),
-                    _clip(x, np.asarray(2, dtype), np.asarray(9, dtype)),
-                    what + ", min=2, max=0-d)",
-                    signs=False,
-                )
+        for shape in ((65,), (513,), (4097,), (0, 3), *k.shapes(SHAPES)):
+            n = math.prod(shape)
+            x, a, b = (samples(dtype, n, k.rng).reshape(shape) for _ in range(3))
+            lo, hi = np.minimum(a, b), np.maximum(a, b)
+            for layout, v in laid(x):
+                for bounds, make in _BOUNDS.items():
+                    args, kw = make(k, lo, hi)
+                    got = f(k.to(v, layout), *args, **kw)
+                    least, most = (*args, None, None)[:2]
+                    least, most = kw.get("min", least), kw.get("max", most)
+                    want = v if least is None else np.maximum(v, _plain(k, least, dtype))
+                    want = want if most is None else np.minimum(want, _plain(k, most, dtype))
+                    what = f"clip({dtype}{list(shape)}, {layout}, {bounds})"
+                    k.same(got, want, what, signs=False)
 
     return body
+
+
+def _plain(k: Kit, bound: Any, dtype: str) -> NDArray:
+    return np.asarray(bound, dtype) if isinstance(bound, int) else k.back(bound)
 
 
 def wraps(name: str, dtype: str) -> Callable[[Kit], None]:
@@ -697,19 +728,18 @@ def wraps(name: str, dtype: str) -> Callable[[Kit], None]:
     return body
 
 
+#: Functions of complex numbers that only move or look at the parts, or work on each alone.
+BY_PARTS = (
+    "conj", "imag", "isfinite", "isinf", "isnan", "negative", "positive", "real", "round", "sign",
+    "add", "subtract", "equal", "not_equal",
+)  # fmt: skip
+
+
 def _register() -> None:
     for table, arity in ((UNARY, 1), (BINARY, 2)):
         for name, row in table.items():
             for dtype in row.dtypes:
-                add(CHAPTER, name, dtype, sweep(name, row, dtype, arity))
-                if arity == 2 and dtype not in COMPLEX:
-                    add(CHAPTER, name, f"pairs-{dtype}", pairs(name, row, dtype))
-                if arity == 2:
-                    add(CHAPTER, name, f"scalars-{dtype}", scalars(name, row, dtype))
-                if row.op:
-                    add(CHAPTER, name, f"operator-{dtype}", operators(name, row, dtype, arity))
-                if dtype in REAL_FLOATING and name not in ("floor_divide", "remainder"):
-                    add(CHAPTER, name, f"subnormal-{dtype}", tiny_values(name, row, dtype), "extra")
+                _register_dtype(name, row, dtype, arity)
             if arity == 2:
                 add(CHAPTER, name, "promotion", promotes(name, row))
     for dtype in REAL:
@@ -717,6 +747,33 @@ def _register() -> None:
     for dtype in INTEGRAL:
         for name in ("add", "subtract", "multiply"):
             add(CHAPTER, name, f"wraparound-{dtype}", wraps(name, dtype), "extra")
+
+
+def _register_dtype(name: str, row: Row, dtype: str, arity: int) -> None:
+    add(CHAPTER, name, dtype, sweep(name, row, dtype, arity))
+    if row.op:
+        add(CHAPTER, name, f"operator-{dtype}", operators(name, row, dtype, arity, row.op))
+    if dtype in REAL_FLOATING and name not in ("floor_divide", "remainder"):
+        add(CHAPTER, name, f"subnormal-{dtype}", tiny_values(name, row, dtype), "extra")
+    if dtype in COMPLEX and name in BY_PARTS:
+        add(CHAPTER, name, f"parts-{dtype}", odd_parts(name, row, dtype, arity))
+    if arity == 1:
+        return
+    if dtype not in COMPLEX:
+        add(CHAPTER, name, f"pairs-{dtype}", pairs(name, row, dtype))
+    add(CHAPTER, name, f"scalars-{dtype}", scalars(name, row, dtype), since="2024.12")
+    if row.op:
+        body = scalars(name, row, dtype, row.op)
+        add(CHAPTER, name, f"operator-scalars-{dtype}", body)
+    if dtype in REAL_FLOATING and {*COMPLEX} <= {*row.dtypes} and row.out == "same":
+        body = complex_scalars(name, row, dtype)
+        add(CHAPTER, name, f"complex-scalars-{dtype}", body, since="2024.12")
+    if name == "floor_divide" and dtype in REAL_FLOATING:
+        add(CHAPTER, name, f"infinities-{dtype}", infinities(dtype), "advice")
+    if row.op in INPLACE and out_dtype(row, dtype) == dtype:
+        form = INPLACE[row.op]
+        add(CHAPTER, name, f"in-place-{dtype}", operators(name, row, dtype, arity, form))
+        add(CHAPTER, name, f"mutates-{dtype}", mutates(name, row, dtype), "extra")
 
 
 _register()

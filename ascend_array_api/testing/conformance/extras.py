@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .core import ALL, LAYOUTS, NUMERIC, REAL_FLOATING, Kit, NDArray, add, check, samples
+from .core import ALL, NUMERIC, REAL_FLOATING, Kit, add, check
+from .layouts import LAYOUTS, NDArray
+from .values import samples
 
 CHAPTER = "extras"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -9,22 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .core import (
-    COMPLEX,
-    FLOATING,
-    INTEGRAL,
-    LAYOUTS,
-    NUMERIC,
-    REAL_FLOATING,
-    Failure,
-    Kit,
-    NDArray,
-    add,
-    check,
-    samples,
-)
+from .core import COMPLEX, FLOATING, INTEGRAL, NUMERIC, Failure, Kit, add, check
 from .elementwise import promoted
-from .statistical import wide
+from .layouts import NDArray, laid
+from .statistical import accumulated, wide
+from .values import samples
 
 CHAPTER = "linalg"
 
@@ -76,26 +66,28 @@ def _small(dtype: str, shape: tuple[int, ...], k: Kit) -> NDArray:
 
 
 def _product(name: str, dtype: str) -> Callable[[Kit], None]:
+    """Return the check of matmul or of the operator ``@``."""
+
     def body(k: Kit) -> None:
-        f = k.fn(name)
-        w = wide(dtype)
+        f = k.op(name) if name.startswith("__") else k.fn(name)
         for s1, s2 in PRODUCTS:
             a, b = _small(dtype, s1, k), _small(dtype, s2, k)
             if dtype in ("int8", "uint8") and s1[-1] > 100:
                 continue
-            want = np.asarray(np.matmul(a.astype(w), b.astype(w)))
-            scale = np.asarray(np.matmul(np.abs(a.astype(w)), np.abs(b.astype(w))))
-            for i, layout in enumerate(LAYOUTS):
-                other = list(LAYOUTS)[(i + 2) % len(LAYOUTS)]
-                raw = k.to(a, layout), k.to(b, other)
-                for label, call in ((name, f), ("@", lambda x, y: x @ y)):
-                    what = f"{label}({dtype}{list(s1)} {layout}, {list(s2)} {other})"
-                    _close(k, call(*raw), want, scale, s1[-1], dtype, what)
-        a, b = k.to(_small(dtype, (3, 4), k)), k.to(_small(dtype, (3, 4), k))
-        k.raises(lambda: f(a, b), f"{name} of shapes (3, 4) and (3, 4)")
-        k.raises(lambda: f(a, k.to(_small(dtype, (), k))), f"{name} of rank 0")
+            for (layout, p), (other, q) in zip(
+                laid(a), [*laid(b)][2:] + [*laid(b)][:2], strict=True
+            ):
+                what = f"{name}({dtype}{list(s1)} {layout}, {list(s2)} {other})"
+                got = f(k.to(p, layout), k.to(q, other))
+                _close(k, got, *_with_scale(np.matmul, p, q), s1[-1], dtype, what)
 
     return body
+
+
+def _with_scale(f: Callable[..., Any], a: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
+    """Return a sum of products in higher precision, and the sum of their magnitudes."""
+    p, q = a.astype(wide(a.dtype.name)), b.astype(wide(b.dtype.name))
+    return np.asarray(f(p, q)), np.asarray(f(np.abs(p), np.abs(q)))
 
 
 def _close(k: Kit, got: Any, want: NDArray, scale: Any, n: int, dtype: str, what: str) -> None:
@@ -105,10 +97,40 @@ def _close(k: Kit, got: Any, want: NDArray, scale: Any, n: int, dtype: str, what
         k.bounded(got, want, scale, (n + 2) * (2 if dtype in COMPLEX else 1), dtype, what)
 
 
-def _contractions(dtype: str) -> Callable[[Kit], None]:
+def _in_place_product(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
-        w = wide(dtype)
-        tensordot, vecdot = k.fn("tensordot"), k.fn("vecdot")
+        for shape, other in (((3, 3), (3, 3)), ((4, 5), (5, 5)), ((2, 3, 4), (4, 4))):
+            a, b = _small(dtype, shape, k), _small(dtype, other, k)
+            got = k.op("__imatmul__")(k.to(a, "offset"), k.to(b))
+            want, scale = _with_scale(np.matmul, a, b)
+            _close(k, got, want, scale, shape[-1], dtype, f"{dtype}{list(shape)} @= {list(other)}")
+
+    return body
+
+
+#: Shapes that matmul should refuse.
+MISFITS: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
+    ((3, 4), (3, 4)),
+    ((3, 4), ()),
+    ((), (3,)),
+    ((5,), (4,)),
+    ((5,), (4, 5)),
+    ((3, 4), (3,)),
+)
+
+
+def _misfits(name: str) -> Callable[[Kit], None]:
+    def body(k: Kit) -> None:
+        for s1, s2 in MISFITS if name == "matmul" else (((3,), (4,)), ((2, 3), (2, 2))):
+            a, b = k.to(np.ones(s1)), k.to(np.ones(s2))
+            k.raises(lambda a=a, b=b: k.fn(name)(a, b), f"{name} of shapes {s1} and {s2}")
+
+    return body
+
+
+def _tensordot(name: str, dtype: str) -> Callable[[Kit], None]:
+    def body(k: Kit) -> None:
+        f = k.fn(name)
         for s1, s2, axes in (
             ((3, 4, 5), (4, 5, 2), 2),
             ((3, 4), (5, 2), 0),
@@ -118,19 +140,33 @@ def _contractions(dtype: str) -> Callable[[Kit], None]:
             ((3, 4), (3, 4), ((-1, 0), (1, -2))),
         ):
             a, b = _small(dtype, s1, k), _small(dtype, s2, k)
-            want = np.asarray(np.tensordot(a.astype(w), b.astype(w), axes))
-            scale = np.asarray(np.tensordot(np.abs(a.astype(w)), np.abs(b.astype(w)), axes))
-            for layout in LAYOUTS:
-                got = tensordot(k.to(a, layout), k.to(b, "reversed"), axes=axes)
-                _close(
-                    k,
-                    got,
-                    want,
-                    scale,
-                    a.size,
-                    dtype,
-                    f"tensordot({dtype}{list(s1)} {layout}, {list(s2)}, axes={axes})",
-                )
+            for layout, v in laid(a):
+                dot = functools.partial(np.tensordot, axes=axes)
+                want, scale = _with_scale(dot, v, b)
+                got = f(k.to(v, layout), k.to(b, "reversed"), axes=axes)
+                what = f"tensordot({dtype}{list(s1)} {layout}, {list(s2)}, axes={axes})"
+                _close(k, got, want, scale, a.size, dtype, what)
+        a, b = _small(dtype, (2, 3, 4), k), _small(dtype, (3, 4, 2), k)
+        want, scale = _with_scale(np.tensordot, a, b)
+        _close(k, f(k.to(a), k.to(b)), want, scale, 12, dtype, f"tensordot({dtype}), default axes")
+
+    return body
+
+
+def _transpose(name: str, dtype: str) -> Callable[[Kit], None]:
+    def body(k: Kit) -> None:
+        for shape in ((3, 5), (2, 0), (2, 3, 4), (1, 1, 2, 1, 2, 3, 5)):
+            x = samples(dtype, math.prod(shape), k.rng).reshape(shape)
+            for layout, v in laid(x):
+                got = k.fn(name)(k.to(v, layout))
+                k.same(got, np.swapaxes(v, -1, -2), f"{name}({dtype}{list(shape)} {layout})")
+
+    return body
+
+
+def _vecdot(name: str, dtype: str) -> Callable[[Kit], None]:
+    def body(k: Kit) -> None:
+        f = k.fn(name)
         dots: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
             ((7,), (7,), -1),
             ((3, 65), (3, 65), -1),
@@ -141,89 +177,107 @@ def _contractions(dtype: str) -> Callable[[Kit], None]:
         )
         for p1, p2, axis in dots:
             a, b = _small(dtype, p1, k), _small(dtype, p2, k)
-            x = np.conj(a).astype(w) * b.astype(w)
-            want, scale = np.asarray(np.sum(x, axis=axis)), np.asarray(np.sum(np.abs(x), axis=axis))
-            if x.shape[axis] == 0:
-                want = want.astype(w) * 0
-            for layout in LAYOUTS:
-                got = vecdot(k.to(a, layout), k.to(b, "offset"), axis=axis)
-                _close(
-                    k,
-                    got,
-                    want,
-                    scale,
-                    x.shape[axis],
-                    dtype,
-                    f"vecdot({dtype}{list(p1)} {layout}, {list(p2)}, axis={axis})",
-                )
-        if not hasattr(k.xp, "linalg"):
-            return
-        a, b = _small(dtype, (9,), k), _small(dtype, (65,), k)
-        k.near(
-            k.fn("linalg.outer")(k.to(a, "reversed"), k.to(b)),
-            *_rounded(np.outer(a.astype(w), b.astype(w)), dtype),
-            f"outer({dtype})",
-        ) if dtype in FLOATING else k.same(
-            k.fn("linalg.outer")(k.to(a), k.to(b)), np.outer(a, b), f"outer({dtype})"
-        )
-        if not dtype.startswith("u"):
-            for shape, axis in (((3,), -1), ((5, 3), -1), ((3, 5), -2), ((2, 3, 4), -2)):
-                a, b = _small(dtype, shape, k), _small(dtype, shape, k)
-                p, q = (np.moveaxis(v.astype(w), axis, -1) for v in (a, b))
-                want = np.moveaxis(np.cross(p, q), -1, axis)
-                size = np.abs(p[..., [1, 2, 0]] * q[..., [2, 0, 1]]) + np.abs(
-                    p[..., [2, 0, 1]] * q[..., [1, 2, 0]]
-                )
-                got = k.fn("linalg.cross")(k.to(a, "ladder"), k.to(b), axis=axis)
-                _close(
-                    k,
-                    got,
-                    want,
-                    np.moveaxis(size, -1, axis),
-                    3,
-                    dtype,
-                    f"cross({dtype}{list(shape)}, axis={axis})",
-                )
-        for shape in ((3, 3), (4, 7), (2, 5, 4), (0, 3)):
-            x = _small(dtype, shape, k)
-            for offset in (-2, 0, 1, 9):
-                for layout in LAYOUTS:
-                    got = k.fn("linalg.diagonal")(k.to(x, layout), offset=offset)
-                    k.same(
-                        got,
-                        np.diagonal(x, offset, -2, -1),
-                        f"diagonal({dtype}{list(shape)} {layout}, offset={offset})",
-                    )
-                    t = np.diagonal(x.astype(w), offset, -2, -1)
-                    got = k.fn("linalg.trace")(k.to(x, layout), offset=offset)
-                    want = np.asarray(np.sum(t, axis=-1))
-                    if dtype in INTEGRAL:
-                        k.true(
-                            np.array_equal(k.back(got), want.astype(k.back(got).dtype)),
-                            f"trace({dtype}{list(shape)} {layout}, offset={offset})",
-                        )
-                    else:
-                        k.bounded(
-                            got,
-                            want,
-                            np.sum(np.abs(t), axis=-1),
-                            8,
-                            dtype,
-                            f"trace({dtype}{list(shape)} {layout}, offset={offset})",
-                        )
+            for layout, v in laid(a):
+                x = np.conj(v).astype(wide(dtype)) * b.astype(wide(dtype))
+                want, scale = (np.asarray(np.sum(t, axis=axis)) for t in (x, np.abs(x)))
+                got = f(k.to(v, layout), k.to(b, "offset"), axis=axis)
+                what = f"vecdot({dtype}{list(p1)} {layout}, {list(p2)}, axis={axis})"
+                _close(k, got, want, scale, x.shape[axis], dtype, what)
 
     return body
 
 
-def _rounded(want: NDArray, dtype: str) -> tuple[NDArray, str, float]:
-    return want, dtype, 0.502 if dtype in REAL_FLOATING else 4.0
+def _outer(dtype: str) -> Callable[[Kit], None]:
+    def body(k: Kit) -> None:
+        f = k.fn("linalg.outer")
+        for n, m in ((9, 65), (1, 1), (0, 3), (64, 7)):
+            a, b = _small(dtype, (n,), k), _small(dtype, (m,), k)
+            want, scale = _with_scale(np.outer, a, b)
+            for layout, v in laid(a):
+                if layout != "broadcast":
+                    got = f(k.to(v, layout), k.to(b, "reversed"))
+                    _close(k, got, want, scale, 1, dtype, f"outer({dtype}[{n}] {layout}, [{m}])")
+
+    return body
+
+
+def _cross(dtype: str) -> Callable[[Kit], None]:
+    def body(k: Kit) -> None:
+        f = k.fn("linalg.cross")
+        cases: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
+            ((3,), (3,), -1),
+            ((5, 3), (5, 3), -1),
+            ((3, 5), (3, 5), -2),
+            ((2, 3, 4), (2, 3, 4), -2),
+            ((4, 1, 3), (2, 3), -1),
+        )
+        for s1, s2, axis in cases:
+            a, b = _small(dtype, s1, k), _small(dtype, s2, k)
+            p, q = (np.moveaxis(v.astype(wide(dtype)), axis, -1) for v in (a, b))
+            left, right = (
+                p[..., [1, 2, 0]] * q[..., [2, 0, 1]],
+                p[..., [2, 0, 1]] * q[..., [1, 2, 0]],
+            )
+            want = np.moveaxis(left - right, -1, axis)
+            scale = np.moveaxis(np.abs(left) + np.abs(right), -1, axis)
+            got = f(k.to(a, "ladder"), k.to(b), axis=axis)
+            _close(k, got, want, scale, 3, dtype, f"cross({dtype}{list(s1)}, {list(s2)}, {axis=})")
+
+    return body
+
+
+@check(CHAPTER, "cross", "errors", "advice")
+def _cross_errors(k: Kit) -> None:
+    for s1, s2 in (((2,), (2,)), ((2, 1), (2, 3)), ((3,), (2,))):
+        a, b = k.to(np.ones(s1)), k.to(np.ones(s2))
+        k.raises(lambda a=a, b=b: k.fn("linalg.cross")(a, b), f"cross of shapes {s1} and {s2}")
+
+
+#: Shapes and offsets of diagonals.
+DIAGONALS = tuple(
+    itertools.product(((3, 3), (4, 7), (2, 5, 4), (0, 3), (1, 1, 1, 2, 1, 6, 5)), (-2, 0, 1, 9))
+)
+
+
+def _diagonal(dtype: str) -> Callable[[Kit], None]:
+    def body(k: Kit) -> None:
+        f = k.fn("linalg.diagonal")
+        for shape, offset in DIAGONALS:
+            x = samples(dtype, math.prod(shape), k.rng).reshape(shape)
+            for layout, v in laid(x):
+                what = f"diagonal({dtype}{list(shape)} {layout}, offset={offset})"
+                got = f(k.to(v, layout), offset=offset)
+                k.same(got, np.diagonal(v, offset, -2, -1), what)
+
+    return body
+
+
+def _trace(dtype: str) -> Callable[[Kit], None]:
+    def body(k: Kit) -> None:
+        f, out = k.fn("linalg.trace"), accumulated(k, dtype)
+        for shape, offset in DIAGONALS:
+            x = samples(dtype, math.prod(shape), k.rng, "mild").reshape(shape)
+            for layout, v in laid(x):
+                t = np.diagonal(v.astype(wide(dtype)), offset, -2, -1)
+                want, scale = (np.asarray(np.sum(d, axis=-1)) for d in (t, np.abs(t)))
+                what = f"trace({dtype}{list(shape)} {layout}, offset={offset})"
+                got = f(k.to(v, layout), offset=offset)
+                if dtype in INTEGRAL:
+                    k.same(got, want.astype(out), what)
+                else:
+                    k.bounded(got, want, scale, 8, out, what)
+        x = np.array([[100, 0], [1, 100]], dtype)
+        got = f(k.to(x), dtype=k.dtype("complex128" if dtype in COMPLEX else "float64"))
+        k.same(got, np.asarray(200, k.back(got).dtype), f"trace({dtype}, dtype=...)")
+
+    return body
 
 
 @check(CHAPTER, "matmul", "promotion")
 def _promotes(k: Kit) -> None:
     for a, b in itertools.permutations(NUMERIC, 2):
         joint = promoted(a, b)
-        if joint is None or joint not in NUMERIC:
+        if joint is None or joint not in NUMERIC or not k.has(a, b, joint):
             continue
         x, y = np.array([[1, 2], [3, 4]], a), np.array([[5, 6], [7, 8]], b)
         want = (x.astype(joint) @ y.astype(joint)).astype(joint)
@@ -511,10 +565,9 @@ def _solve(dtype: str) -> Callable[[Kit], None]:
     return body
 
 
-def _norms(dtype: str) -> Callable[[Kit], None]:
+def _vector_norm(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
-        real, w = _real(dtype), np.clongdouble if dtype in COMPLEX else np.longdouble
-        vector = k.fn("linalg.vector_norm")
+        f, real = k.fn("linalg.vector_norm"), _real(dtype)
         for shape, axis in (
             ((7,), None),
             ((65,), -1),
@@ -527,38 +580,39 @@ def _norms(dtype: str) -> Callable[[Kit], None]:
             ((0,), None),
         ):
             x = matrix(dtype, shape, k)
-            mag = np.abs(x.astype(w))
-            for o in (2, 1, 0, 3, 0.5, -1, math.inf, -math.inf):
-                if 0 in shape and o not in (1, 2):
-                    continue
-                if o == 0:
-                    want = np.sum(mag != 0, axis=axis).astype(np.longdouble)
-                elif math.isinf(o):
-                    want = np.max(mag, axis=axis) if o > 0 else np.min(mag, axis=axis)
-                else:
-                    want = np.sum(mag ** np.longdouble(o), axis=axis) ** (1 / np.longdouble(o))
-                for layout in ("contiguous", "ladder", "transposed"):
-                    got = vector(k.to(x, layout), axis=axis, ord=o)
-                    k.bounded(
-                        got,
-                        np.asarray(want),
-                        np.abs(want),
-                        16 + x.size,
-                        real,
-                        f"vector_norm({dtype}{list(shape)} {layout}, axis={axis}, ord={o})",
-                    )
-            got = vector(k.to(x), axis=axis, keepdims=True)
+            for o in (2, 1, 0, 3, 0.5, -1, math.inf, -math.inf) if 0 not in shape else (1, 2):
+                for layout, v in laid(x):
+                    want = _vector_norms(np.abs(v.astype(wide(dtype))), axis, o)
+                    got = f(k.to(v, layout), axis=axis, ord=o)
+                    what = f"vector_norm({dtype}{list(shape)} {layout}, axis={axis}, ord={o})"
+                    k.bounded(got, want, np.abs(want), 16 + x.size, real, what)
             axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
             gone = {a % len(shape) for a in axes} if shape else set()
-            k.shaped(
-                got,
-                [1 if i in gone else n for i, n in enumerate(shape)],
-                real,
-                f"vector_norm({list(shape)}, axis={axis}, keepdims)",
-            )
+            kept = [1 if i in gone else n for i, n in enumerate(shape)]
+            got = f(k.to(x), axis=axis, keepdims=True)
+            k.shaped(got, kept, real, f"vector_norm({list(shape)}, axis={axis}, keepdims)")
+            want = _vector_norms(np.abs(x.astype(wide(dtype))), None, 2)
+            k.bounded(f(k.to(x)), want, want, 16 + x.size, real, f"vector_norm({list(shape)})")
+
+    return body
+
+
+def _vector_norms(size: NDArray, axis: Any, o: float) -> NDArray:
+    """Return norms of vectors whose elements have the magnitudes `size`."""
+    if o == 0:
+        return np.asarray(np.sum(size != 0, axis=axis).astype(np.longdouble))
+    if math.isinf(o):
+        return np.asarray(np.max(size, axis=axis) if o > 0 else np.min(size, axis=axis))
+    power = np.longdouble(o)
+    return np.asarray(np.sum(size**power, axis=axis) ** (1 / power))
+
+
+def _matrix_norm(dtype: str) -> Callable[[Kit], None]:
+    def body(k: Kit) -> None:
+        f, real = k.fn("linalg.matrix_norm"), _real(dtype)
         for shape in ((3, 3), (4, 7), (2, 5, 3)):
             x = matrix(dtype, shape, k)
-            mag = np.abs(x.astype(w))
+            mag = np.abs(x.astype(wide(dtype)))
             s = np.linalg.svd(x.astype(np.complex128), compute_uv=False).astype(np.longdouble)
             wants: dict[Any, Any] = {
                 "fro": np.sqrt(np.sum(mag**2, axis=(-2, -1))),
@@ -570,19 +624,15 @@ def _norms(dtype: str) -> Callable[[Kit], None]:
                 math.inf: mag.sum(-1).max(-1),
                 -math.inf: mag.sum(-1).min(-1),
             }
+            scale = np.asarray(s.max(-1))
             for o, want in wants.items():
-                for keep in (False, True):
-                    got = k.fn("linalg.matrix_norm")(k.to(x, "ladder"), ord=o, keepdims=keep)
-                    w2 = np.asarray(want)[..., None, None] if keep else np.asarray(want)
-                    size = np.asarray(s.max(-1))[..., None, None] if keep else np.asarray(s.max(-1))
-                    k.bounded(
-                        got,
-                        w2,
-                        size,
-                        64,
-                        real,
-                        f"matrix_norm({dtype}{list(shape)}, ord={o}, keepdims={keep})",
-                    )
+                for layout in ("contiguous", "transposed", "ladder"):
+                    what = f"matrix_norm({dtype}{list(shape)} {layout}, ord={o})"
+                    k.bounded(f(k.to(x, layout), ord=o), np.asarray(want), scale, 64, real, what)
+                got = f(k.to(x), ord=o, keepdims=True)
+                kept, sizes = (np.asarray(v)[..., None, None] for v in (want, scale))
+                k.bounded(got, kept, sizes, 64, real, f"{what}, keepdims")
+            k.bounded(f(k.to(x)), wants["fro"], scale, 64, real, f"matrix_norm({dtype})")
 
     return body
 
@@ -590,7 +640,7 @@ def _norms(dtype: str) -> Callable[[Kit], None]:
 def _powers(dtype: str) -> Callable[[Kit], None]:
     def body(k: Kit) -> None:
         w = np.clongdouble if dtype in COMPLEX else np.longdouble
-        power, rank = k.fn("linalg.matrix_power"), k.fn("linalg.matrix_rank")
+        power = k.fn("linalg.matrix_power")
         for shape in ((3, 3), (2, 4, 4), (1, 1)):
             a = matrix(dtype, shape, k)
             m = a.astype(w)
@@ -622,27 +672,75 @@ def _powers(dtype: str) -> Callable[[Kit], None]:
                 dtype,
                 f"matrix_power({dtype}{list(shape)}, -2)",
             )
-        index = k.default("integral")
-        for rows, cols, r in ((4, 4, 2), (5, 3, 3), (3, 6, 1), (4, 4, 0)):
-            a = (matrix(dtype, (rows, r), k) @ matrix(dtype, (r, cols), k)).astype(dtype)
-            got = rank(k.to(a, "ladder"))
-            k.true(
-                int(k.back(got)) == r and got.shape == (),
-                f"matrix_rank of {rows}x{cols} of rank {r}: {k.back(got)!r} of {index}",
-            )
-        stack = np.stack([np.eye(3), np.diag([1, 1, 0])]).astype(dtype)
-        k.true(k.back(rank(k.to(stack))).tolist() == [3, 2], "matrix_rank of a stack")
 
     return body
 
 
+def _ranks(dtype: str) -> Callable[[Kit], None]:
+    def body(k: Kit) -> None:
+        f = k.fn("linalg.matrix_rank")
+        for rows, cols, r in ((4, 4, 2), (5, 3, 3), (3, 6, 1), (4, 4, 0)):
+            a = (matrix(dtype, (rows, r), k) @ matrix(dtype, (r, cols), k)).astype(dtype)
+            for layout in ("contiguous", "transposed", "ladder"):
+                got = f(k.to(a, layout))
+                what = f"matrix_rank of {rows}x{cols} {dtype} {layout} of rank {r}"
+                k.true(got.shape == () and int(k.back(got)) == r, f"{what}: {k.back(got)!r}")
+        stack = k.to(np.stack([np.diag([1, 1, 1]), np.diag([1, 1e-3, 0])]).astype(dtype))
+        k.true(k.back(f(stack)).tolist() == [3, 2], "matrix_rank of a stack")
+        k.true(k.back(f(stack, rtol=0.01)).tolist() == [3, 1], "matrix_rank(rtol=0.01)")
+
+    return body
+
+
+def _pinv_rtol(dtype: str) -> Callable[[Kit], None]:
+    """Return the check that small singular values count as zero."""
+
+    def body(k: Kit) -> None:
+        a = np.diag([4.0, 2.0, 2.0**-10]).astype(dtype)
+        want = np.diag([0.25, 0.5, 0.0])
+        got = k.fn("linalg.pinv")(k.to(a), rtol=2.0**-8)
+        k.bounded(got, want.astype(wide(dtype)), 1.0, 8, dtype, f"pinv({dtype}, rtol=2**-8)")
+
+    return body
+
+
+_EXACT: dict[str, Callable[[str], Callable[[Kit], None]]] = {
+    "outer": _outer,
+    "diagonal": _diagonal,
+    "trace": _trace,
+}
+_FLOATING: dict[str, Callable[[str], Callable[[Kit], None]]] = {
+    "solve": _solve,
+    "vector_norm": _vector_norm,
+    "matrix_norm": _matrix_norm,
+    "matrix_power": _powers,
+    "matrix_rank": _ranks,
+}
+
 for _dtype in NUMERIC:
     add(CHAPTER, "matmul", _dtype, _product("matmul", _dtype))
-    add(CHAPTER, "tensordot", _dtype, _contractions(_dtype))
-for _name in FACTORS:
-    for _dtype in FLOATING:
-        add(CHAPTER, _name, _dtype, _factor(_name, _dtype))
+    add(CHAPTER, "matmul", f"operator-{_dtype}", _product("__matmul__", _dtype))
+    add(CHAPTER, "matmul", f"in-place-{_dtype}", _in_place_product(_dtype))
+    add(CHAPTER, "tensordot", _dtype, _tensordot("tensordot", _dtype))
+    add(CHAPTER, "vecdot", _dtype, _vecdot("vecdot", _dtype))
+    for _name, _make in _EXACT.items():
+        add(CHAPTER, _name, _dtype, _make(_dtype))
+    if not _dtype.startswith("u"):
+        add(CHAPTER, "cross", _dtype, _cross(_dtype))
+_ALIASES: dict[str, Callable[[str, str], Callable[[Kit], None]]] = {
+    "matmul": _product,
+    "tensordot": _tensordot,
+    "vecdot": _vecdot,
+    "matrix_transpose": _transpose,
+}
+for _name, _alias in _ALIASES.items():
+    for _dtype in ("int32", "float64", "complex64"):
+        add(CHAPTER, _name, f"linalg.{_name}-{_dtype}", _alias(f"linalg.{_name}", _dtype))
 for _dtype in FLOATING:
-    add(CHAPTER, "solve", _dtype, _solve(_dtype))
-    add(CHAPTER, "vector_norm", _dtype, _norms(_dtype))
-    add(CHAPTER, "matrix_power", _dtype, _powers(_dtype))
+    for _name in FACTORS:
+        add(CHAPTER, _name, _dtype, _factor(_name, _dtype))
+    for _name, _make in _FLOATING.items():
+        add(CHAPTER, _name, _dtype, _make(_dtype))
+    add(CHAPTER, "pinv", f"rtol-{_dtype}", _pinv_rtol(_dtype))
+for _name in ("matmul", "vecdot"):
+    add(CHAPTER, _name, "errors", _misfits(_name), "advice")
