@@ -65,8 +65,9 @@ def _complex_error(got: NDArray, want: NDArray, part: str) -> NDArray:
         big = np.maximum(np.abs(w.real), np.abs(w.imag))
         unit = _unit(np.where(np.isfinite(big), big, 1), info)
         err = np.hypot(g.real - w.real, g.imag - w.imag) / unit
-        # Where a component leaves the type's range the two are compared one by one.
-        odd = ~(np.isfinite(g.real) & np.isfinite(g.imag)) | (big > info.max)
+        # Where a component is not finite, or leaves the type's range, each is compared by itself.
+        finite = [np.isfinite(part) for part in (g.real, g.imag, w.real, w.imag)]
+        odd = ~np.logical_and.reduce(finite) | (big > info.max)
         re = ulp_error(got.real, w.real, part, False)
         im = ulp_error(got.imag, w.imag, part, False)
         err = np.where(odd, np.maximum(re, im), err)

@@ -175,9 +175,18 @@ for _name in (*TABLE, *ROTATED):
         add(CHAPTER, _name, f"special-{_dtype}", special(_name, _dtype))
 
 
+#: Functions that need the magnitude of a number, in which squares overflow or vanish.
+LARGE: dict[str, Callable[[NDArray], NDArray]] = {
+    "abs": np.abs,
+    "sqrt": np.sqrt,
+    "log": np.log,
+    "sign": lambda z: z / np.abs(z),
+}
+
+
 def large(name: str, dtype: str) -> Callable[[Kit], None]:
     """Return the check that squares of components neither overflow nor vanish on the way."""
-    ref: Callable[[NDArray], NDArray] = {"abs": np.abs, "sqrt": np.sqrt, "log": np.log}[name]
+    ref: Callable[[NDArray], NDArray] = LARGE[name]
 
     def body(k: Kit) -> None:
         f = k.fn(name)
@@ -206,6 +215,6 @@ def large(name: str, dtype: str) -> Callable[[Kit], None]:
     return body
 
 
-for _name in ("abs", "sqrt", "log"):
+for _name in LARGE:
     for _dtype in COMPLEX:
         add(CHAPTER, _name, f"large-{_dtype}", large(_name, _dtype))

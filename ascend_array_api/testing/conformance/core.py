@@ -351,7 +351,7 @@ class Kit:
         self.shaped(got, want.shape, dtype, what)
         g = self.back(got)
         err = ulp_error(g, want, dtype, signs)
-        bad = np.asarray(err > ulps)
+        bad = ~np.asarray(err <= ulps)
         if bad.any():
             worst = float(np.max(err[bad]))
             raise Failure(describe(what, g, want, bad) + f"; worst error {worst:.4g} ULP", got)

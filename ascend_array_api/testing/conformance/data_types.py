@@ -216,7 +216,6 @@ def _info(k: Kit) -> None:
         k.true(type(caps[key]) is bool, f"capabilities()[{key!r}] must be a bool")
     limit = caps["max dimensions"]
     k.true(limit is None or (isinstance(limit, int) and limit >= 4), f"max dimensions: {limit!r}")
-    k.true(isinstance(info.devices(), tuple), "devices() must be a tuple")
     defaults = info.default_dtypes()
     k.true(
         set(defaults) == {"real floating", "complex floating", "integral", "indexing"},
@@ -232,6 +231,14 @@ def _info(k: Kit) -> None:
         )
     got = info.dtypes(kind=("bool", "unsigned integer"))
     k.true(set(got) == set(BOOL + UNSIGNED) & set(every), f"dtypes(kind=tuple): {set(got)}")
+
+
+@check(CHAPTER, "__array_namespace_info__", "devices", since="2025.12")
+def _devices(k: Kit) -> None:
+    devices = k.xp.__array_namespace_info__().devices()
+    k.true(isinstance(devices, tuple), f"devices() must be a tuple, not a {type(devices).__name__}")
+    default = k.xp.__array_namespace_info__().default_device()
+    k.true(default is None or default in devices, f"{default} is not among devices()")
 
 
 @check(CHAPTER, "constants", "values")

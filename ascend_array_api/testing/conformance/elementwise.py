@@ -409,7 +409,7 @@ def compare(k: Kit, name: str, row: Row, got: Any, c: Case, dtype: str, what: st
     if out in FLOATING:
         ulps = limit(k, row, dtype) * np.maximum(1, _condition(name, c.args, want, dtype))
         err = ulp_error(g, want, out, row.signs)
-        bad = np.asarray(err > ulps)
+        bad = ~np.asarray(err <= ulps)
         tail = f"; worst error {float(np.max(err[bad])):.4g} ULP" if bad.any() else ""
         want = want.astype(out)
     else:
@@ -520,10 +520,16 @@ def odd_parts(name: str, row: Row, dtype: str, arity: int) -> Callable[[Kit], No
 
     def body(k: Kit) -> None:
         v = non_finite(dtype)
+        if name == "sign":  # what an infinity gives is left to complex division
+            v = v[~np.isinf(v) | np.isnan(v)]
         args = [v] if arity == 1 else [v[:, None], v[None, :]]
-        c = case(row, args, dtype)
-        got = k.fn(name)(*(k.to(a) for a in args))
-        compare(k, name, row, got, c, dtype, f"{name}({dtype} with infinities and NaN)")
+        with np.errstate(all="ignore"):
+            want = np.asarray(row.ref(*args)).astype(out_dtype(row, dtype))
+        got, what = k.fn(name)(*(k.to(a) for a in args)), f"{name}({dtype}, infinities and NaN)"
+        if row.signs:
+            k.same(got, want, what)
+        else:
+            k.near(got, want, dtype, k.limits.complex, what, signs=False)
 
     return body
 
