@@ -9,6 +9,7 @@ The default dtypes are float64, complex128 and int64; the default device is ``cp
 """
 
 import math
+import os
 from pkgutil import extend_path
 from types import FunctionType
 
@@ -363,6 +364,12 @@ __all__ = [
 for _name in __all__:
     if isinstance(_function := globals()[_name], FunctionType):
         _function.__module__ = __name__
+
+if _portability := os.environ.get("ASCEND_ARRAY_API_PORTABILITY"):
+    from .testing._portability import enable
+
+    enable(_portability)
+    del enable
 
 
 def __dir__() -> list[str]:

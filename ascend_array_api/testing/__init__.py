@@ -1,17 +1,27 @@
 """Tools for testing array code.
 
+`portability` reports what a program does that other array libraries would do differently;
 `ulp_distance` counts the representable values between results. The conformance kit of any namespace
 of the standard is ``python -m ascend_array_api conformance``.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ulp_distance"]
+if TYPE_CHECKING:
+    from ._portability import Portability, PortabilityError, PortabilityWarning, portability
+
+__all__ = [
+    "Portability",
+    "PortabilityError",
+    "PortabilityWarning",
+    "portability",
+    "ulp_distance",
+]
 
 # The integer type that holds the bits of a real floating-point value of so many bytes.
 _BITS: dict[int, type[np.signedinteger[Any]]] = {2: np.int16, 4: np.int32, 8: np.int64}
@@ -95,6 +105,15 @@ def _sorted_pair(
     a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     return np.minimum(a, b), np.maximum(a, b)
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when used: the tables of the conformance kit would slow down every import.
+    if name in __all__:
+        from . import _portability
+
+        return getattr(_portability, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

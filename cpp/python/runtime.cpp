@@ -99,6 +99,12 @@ PyObject* synchronize(PyObject* const*) {
     Pending::finish_all();
     return Py_NewRef(Py_None);
 }
+// Whether a write to one array is seen by the other.
+PyObject* alias(PyObject* const* args) {
+    const Array& x = to_view(args[0], "alias", "x");
+    const Array& y = to_view(args[1], "alias", "y");
+    return PyBool_FromLong(x.storage.get() == y.storage.get() && may_overlap(x, y));
+}
 PyObject* tape_counters(PyObject* const*) {
     Tape::Counters c = Tape::counters();
     return Py_BuildValue("{s:L,s:L,s:L,s:L}", "recorded", c.entries, "dead", c.dead, "groups",
@@ -132,6 +138,7 @@ PyMethodDef runtime_methods[] = {
     method<arena_stats, 1>("arena_stats"),
     method<evaluate, 1>("evaluate"),
     method<synchronize, 0>("synchronize"),
+    method<alias, 2>("alias"),
     method<tape_counters, 0>("tape_counters"),
     method<set_num_threads, 1>("set_num_threads"),
     method<num_threads, 0>("num_threads"),

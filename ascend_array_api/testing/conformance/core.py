@@ -58,7 +58,7 @@ VERSIONS: dict[str, str] = {
     "2024.12": "count_nonzero cumulative_prod diff nextafter reciprocal take_along_axis",
     "2025.12": "broadcast_shapes eig eigvals isin",
 }
-_SINCE = {name: version for version, names in VERSIONS.items() for name in names.split()}
+SINCE = {name: version for version, names in VERSIONS.items() for name in names.split()}
 
 #: Functions whose result's shape depends on values; libraries may leave them out.
 _DATA_DEPENDENT = ("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values")
@@ -401,7 +401,7 @@ def add(
     since: str = "2021.12",
 ) -> None:
     """Register a check; `since` is needed for what came later than its function."""
-    since = max(since, _SINCE.get(function, "2021.12"))
+    since = max(since, SINCE.get(function, "2021.12"))
     if "complex" in name:
         since = max(since, "2022.12")
     _CHECKS.append(Check(chapter, function, name, group, since, body))

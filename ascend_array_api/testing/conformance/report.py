@@ -79,7 +79,7 @@ def html(run: Run, results: Sequence[Result], seconds: float) -> str:
         rows="\n".join(_row(name, row) for name, row in table(results).items()),
         total=_row("all", count),
         failed=_section(
-            "Failed", "What the standard requires and does not find.", results, "failed"
+            "Failed", "What the standard requires and the namespace does not do.", results, "failed"
         ),
         remarks=_section(
             "Remarks",
@@ -97,7 +97,8 @@ def _row(name: str, row: Counter[str]) -> str:
     total = sum(row.values())
     cells = "".join(f'<td class="{o if row[o] else "none"}">{row[o] or "·"}</td>' for o in OUTCOMES)
     bar = "".join(f'<i class="{o}" style="flex:{row[o]}"></i>' for o in OUTCOMES if row[o])
-    return f'<tr><th>{escape(name)}</th>{cells}<td>{total}</td><td class="bar">{bar}</td></tr>'
+    bar = f'<td><div class="bar">{bar}</div></td>'
+    return f"<tr><th>{escape(name)}</th>{cells}<td>{total}</td>{bar}</tr>"
 
 
 def _section(title: str, what: str, results: Sequence[Result], outcome: str) -> str:
@@ -161,7 +162,7 @@ tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
 td.failed { color: var(--failed); font-weight: 700; }
 td.remark { color: var(--remark); font-weight: 600; }
 td.none, td.skipped { color: var(--skipped); }
-.bar { display: flex; width: 9rem; height: 1.5rem; padding: .65rem 0 0 .7rem; gap: 2px; }
+.bar { display: flex; width: 9rem; gap: 2px; }
 .bar i { height: .6rem; min-width: 3px; border-radius: 2px; }
 .bar .passed { background: var(--passed); } .bar .failed { background: var(--failed); }
 .bar .remark { background: var(--remark); } .bar .skipped { background: var(--skipped); }
