@@ -37,7 +37,7 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "operator_writes": "x += y and the like",
         "synchronization": "bool(), int(), float(), complex(), an index, and len() of a shape that "
         "depends on values: results are waited for",
-        "data_dependent_shapes": "nonzero, unique_*, repeat by an array, and boolean indexing",
+        "data_dependent_shapes": "nonzero, unique_*, repeat by an array, and x[mask]",
         "mixed_kinds": "operands of different kinds, whose result the standard leaves open",
         "newer": "what is newer than the chosen version of the standard",
         "extensions": "functions of linalg and fft",
@@ -352,7 +352,7 @@ def _before(p: Portability, name: str, args: tuple[Any, ...], kw: Any, frame: Fr
         if p.on("aliased_writes") and _live.aliases(_written(*args[:2]), args):
             p.report("aliased_writes", "x[key] = value: another live array sees it", frame)
     if name in ("__getitem__", "__setitem__"):
-        _look_at_key(p, args[1], frame)
+        _look_at_key(p, name, args[1], frame)
     if name in _DATA_DEPENDENT or (name == "repeat" and _has_array(args[1:])):
         p.report("data_dependent_shapes", f"{name}: the shape depends on values", frame)
     if name in _READS:
@@ -400,14 +400,15 @@ def _look_at_write(p: Portability, name: str, args: tuple[Any, ...], frame: Fram
         p.report("aliased_writes", f"{name}: another live array sees it", frame)
 
 
-def _look_at_key(p: Portability, key: Any, frame: FrameType) -> None:
+def _look_at_key(p: Portability, name: str, key: Any, frame: FrameType) -> None:
     parts = key if isinstance(key, tuple) else (key,)
     for part in parts:
         if isinstance(part, slice) and part.step is not None and operator.index(part.step) < 0:
             p.report("negative_steps", "a slice with a negative step", frame)
         if isinstance(part, _core.Array):
             if np.dtype(part.dtype).kind == "b":
-                p.report("data_dependent_shapes", "a boolean index", frame)
+                if name == "__getitem__":
+                    p.report("data_dependent_shapes", "a boolean index", frame)
             elif p.version < "2024.12":
                 p.report("newer", f"an index array came with 2024.12, after {p.version}", frame)
 
