@@ -1,6 +1,8 @@
 #include "core/view.h"
 
+#include <algorithm>
 #include <bitset>
+#include <cstdlib>
 
 namespace asc {
 
@@ -61,6 +63,15 @@ Array broadcast_to(const Array& x, const Dims& shape, const char* function) {
               to_string(x.shape).c_str(), to_string(shape).c_str());
     }
     return x.view(shape, broadcast_strides(x, shape), x.offset);
+}
+
+Dims memory_order(const Array& x) {
+    if (is_contiguous(x)) return {};
+    Dims order = all_axes(x.ndim());
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        return std::abs(x.strides[static_cast<int>(a)]) > std::abs(x.strides[static_cast<int>(b)]);
+    });
+    return order;
 }
 
 Dims all_axes(int ndim) {

@@ -17,6 +17,8 @@ Dims broadcast_shapes(const Dims& a, const Dims& b, const char* function);
 Dims broadcast_strides(const Array& x, const Dims& shape);
 Array broadcast_to(const Array& x, const Dims& shape, const char* function);
 
+// The axes of x, those with the largest strides first; none where x is row-major.
+Dims memory_order(const Array& x);
 // 0, 1, ..., ndim - 1.
 Dims all_axes(int ndim);
 Array permute(const Array& x, const Dims& axes);

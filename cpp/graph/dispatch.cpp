@@ -49,15 +49,7 @@ DType kernel_dtype(Op op, DType dtype) {
 Dims result_order(const Dims& shape, std::span<const Argument> args) {
     for (const Argument& arg : args) {
         if (!arg.array || !(arg.array->shape == shape)) continue;
-        const Array& x = *arg.array;
-        if (is_contiguous(x)) return {};
-        Dims order(x.ndim());
-        for (int i = 0; i < x.ndim(); ++i) order[i] = i;
-        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-            return std::abs(x.strides[static_cast<int>(a)]) >
-                   std::abs(x.strides[static_cast<int>(b)]);
-        });
-        return order;
+        return memory_order(*arg.array);
     }
     return {};
 }

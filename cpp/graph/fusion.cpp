@@ -92,7 +92,7 @@ class Scheduler {
         }
         if (chosen < 0) {
             chosen = static_cast<int>(groups_.size());
-            groups_.emplace_back(e.output.shape);
+            groups_.emplace_back(e);
         }
         groups_[static_cast<size_t>(chosen)].add(e);
         for (int k = 0; k < e.arity; ++k) {

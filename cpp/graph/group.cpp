@@ -16,9 +16,47 @@ namespace {
 
 std::atomic<int64_t> group_count{0}, program_count{0};
 
+// The most that elements may cost which are computed twice, in additions.
+constexpr int kRecomputed = 8;
+
 // The entry is a part of a program.
 bool elementwise(const Entry& e) {
     return e.kind == Entry::Kind::Elementwise || e.kind == Entry::Kind::Copy;
+}
+bool is_sink(const Entry& e) {
+    return e.kind == Entry::Kind::Reduction || e.kind == Entry::Kind::Scan;
+}
+bool reads_twice(const Entry& e) {
+    return e.kind == Entry::Kind::Scan || e.reduction.op == Reduction::Var ||
+           e.reduction.op == Reduction::Std;
+}
+bool is_product(const Entry& e) { return e.reduction.op == Reduction::Prod; }
+
+cpu::ElementDTypes element_dtypes(const Entry& e) {
+    return e.kind == Entry::Kind::Scan ? cpu::element_dtypes(e.scan)
+                                       : cpu::element_dtypes(e.reduction, e.inputs[0].dtype);
+}
+
+// An array without memory and without gaps, whose axes lie in the order of those of x.
+Array layout_of(const Array& x, DType dtype) {
+    const Dims order = memory_order(x);
+    Array layout;
+    layout.dtype = dtype;
+    layout.shape = x.shape;
+    layout.strides = order.empty() ? row_major_strides(x.shape) : ordered_strides(x.shape, order);
+    return layout;
+}
+
+// The elements that the entry asks for lie side by side where the program writes them.
+bool comes_in_runs(const Entry& sink) {
+    const Array& x = sink.inputs[0];
+    return sink.kind == Entry::Kind::Scan ? is_contiguous(x)
+                                          : cpu::comes_in_runs(layout_of(x, x.dtype), sink.axes);
+}
+
+// Memory for a write that was recorded. A copy may have been taken in another thread since.
+void prepare(const Array& out) {
+    out.storage->promised() ? out.storage->materialize() : out.storage->own_block();
 }
 
 }  // namespace
@@ -38,26 +76,91 @@ const Program& cached(Program&& program) {
     return *slot;
 }
 
+Group::Group(const Entry& first)
+    : shape_(is_sink(first) ? first.inputs[0].shape : first.output.shape) {}
+
 bool Group::accepts(const Entry& e) const {
-    if (single_ || !elementwise(e) || !(e.output.shape == shape_)) return false;
-    if (program_.code.size() + 5 > kMaxInstructions ||
+    if (library_ || program_.code.size() + 5 > kMaxInstructions ||
         program_.constants.size() + 3 > kMaxConstants ||
-        inputs_.size() + writes_.size() + 4 > kMaxOperands) {
+        inputs_.size() + writes_.size() + sinks_.size() + 4 > kMaxOperands) {
         return false;
     }
     for (int k = 0; k < e.arity; ++k) {
         if (!e.constant[k] && !readable(e.inputs[k])) return false;
     }
+    // Passes over elements that have nothing in common are faster one after the other.
+    if ((is_sink(e) || !sinks_.empty()) && !shares_operand(e)) return false;
+    if (!sinks_.empty() && !comes_in_runs(*sinks_[0].entry)) return false;
+    return is_sink(e) ? accepts_sink(e) : elementwise(e) && accepts_elementwise(e);
+}
+
+bool Group::accepts_elementwise(const Entry& e) const {
+    if (!(e.output.shape == shape_) || (computes_twice() && !e.output.storage->promised()))
+        return false;
+    for (const Sink& sink : sinks_) {
+        if (may_overlap(sink.source(), e.output)) return false;
+    }
     return writable(e.output) && (e.kind != Entry::Kind::Copy || !copies_into(e.inputs[0]));
 }
 
+bool Group::accepts_sink(const Entry& e) const {
+    const Array& x = e.inputs[0];
+    if (!(x.shape == shape_)) return false;
+    if (reads_twice(e)) {
+        int cost = 0;
+        for (const Instruction& code : program_.code)
+            cost += code.converts ? 1 : cpu::element_cost(code.op);
+        if (cost > kRecomputed) return false;
+        for (const Write& write : writes_) {
+            if (!write.view.storage->promised()) return false;
+        }
+    }
+    if (sinks_.empty()) return comes_in_runs(e);
+    const Entry& other = *sinks_[0].entry;
+    return e.kind == Entry::Kind::Reduction && other.kind == Entry::Kind::Reduction &&
+           e.axes == other.axes && !is_product(e) && !is_product(other) &&
+           sinks_.size() < cpu::kMostReductions;
+}
+
+bool Group::shares_operand(const Entry& e) const {
+    for (int k = 0; k < e.arity; ++k) {
+        const auto is_operand = [&](const Array& x) { return same_view(x, e.inputs[k]); };
+        if (e.constant[k]) continue;
+        if (std::any_of(inputs_.begin(), inputs_.end(), is_operand)) return true;
+        if (std::any_of(writes_.begin(), writes_.end(),
+                        [&](const Write& write) { return is_operand(write.view); }))
+            return true;
+    }
+    return false;
+}
+
+bool Group::computes_twice() const {
+    return std::any_of(sinks_.begin(), sinks_.end(),
+                       [](const Sink& sink) { return reads_twice(*sink.entry); });
+}
+
 void Group::add(const Entry& e) {
-    if (!elementwise(e)) {
-        single_ = &e;
+    if (is_sink(e)) {
+        add_sink(e);
+    } else if (elementwise(e)) {
+        add_elementwise(e);
+    } else {
+        library_ = &e;
         inputs_.assign(e.inputs, e.inputs + e.arity);
         writes_.push_back({e.output, {}});
-        return;
     }
+}
+
+void Group::add_sink(const Entry& e) {
+    const auto [element, compute] = element_dtypes(e);
+    const DType first = is_bool(compute) ? compute : element;
+    const bool written = std::any_of(writes_.begin(), writes_.end(), [&](const Write& write) {
+        return same_view(write.view, e.inputs[0]);
+    });
+    sinks_.push_back({&e, convert(read(e.inputs[0], first), first, compute), compute, !written});
+}
+
+void Group::add_elementwise(const Entry& e) {
     const bool copies = e.kind == Entry::Kind::Copy;
     Value sources[3];
     DType registers[3];
@@ -92,48 +195,96 @@ void Group::forget(const Storage& storage) {
     std::erase_if(writes_, [&](const Write& w) { return w.view.storage.get() == &storage; });
 }
 
-void Group::run_single() {
+ProgramCall Group::Call::bind() {
+    if (!cached_) cached_ = &cached(std::move(program));
+    return {cached_, inputs, constants, outputs};
+}
+
+void Group::Call::write(const Array& out, Value value) {
+    outputs.push_back(out);
+    program.outputs.push_back({value, out.dtype});
+}
+
+void Group::run_library() {
     group_count.fetch_add(1, std::memory_order_relaxed);
-    const Array result = [&] {
-        switch (single_->kind) {
-            case Entry::Kind::Reduction:
-                return cpu::reduce(single_->reduction, single_->inputs[0], single_->axes);
-            case Entry::Kind::Scan:
-                return cpu::scan(single_->scan, single_->inputs[0],
-                                 static_cast<int>(single_->axes[0]));
-            default:
-                return single_->library(single_->inputs);
-        }
-    }();
-    single_->output.storage->materialize(result.storage->present_block());
+    const Array result = library_->library(library_->inputs);
+    library_->output.storage->materialize(result.storage->present_block());
 }
 
 void Group::run(const std::function<bool(Storage&)>& needed) {
-    if (single_) return run_single();
-    Program program;
-    std::vector<Array> outputs;
+    if (library_) return run_library();
+    Call call;
     for (const Write& write : writes_) {
-        if (!needed(*write.view.storage)) continue;
-        outputs.push_back(write.view);
-        program.outputs.push_back({write.value, write.view.dtype});
+        if (needed(*write.view.storage)) call.write(write.view, write.value);
     }
-    if (outputs.empty()) return;
-    std::vector<Array> inputs;
-    std::vector<Constant> constants;
-    prune(program, inputs, constants);
-    for (const Array& out : outputs) {
-        // A copy may have been taken in another thread since this write was recorded.
-        out.storage->promised() ? out.storage->materialize() : out.storage->own_block();
-    }
+    if (call.outputs.empty() && sinks_.empty()) return;
     group_count.fetch_add(1, std::memory_order_relaxed);
-    if (program.code.empty() && outputs.size() == 1 && inputs.size() == 1) {
-        return cpu::transfer(outputs[0], broadcast_to(inputs[0], outputs[0].shape, "copy"));
+    sinks_.empty() ? run_program(call) : run_sinks(call);
+}
+
+void Group::run_program(Call& call) {
+    prune(call);
+    for (const Array& out : call.outputs) prepare(out);
+    if (call.program.code.empty() && call.outputs.size() == 1 && call.inputs.size() == 1) {
+        const Array& out = call.outputs[0];
+        return cpu::transfer(out, broadcast_to(call.inputs[0], out.shape, "copy"));
     }
-    cpu::run({&cached(std::move(program)), inputs, constants, outputs});
+    cpu::run(call.bind());
+}
+
+void Group::run_sinks(Call& stores) {
+    const Entry& first = *sinks_[0].entry;
+    for (const Sink& sink : sinks_) sink.entry->output.storage->materialize();
+    if (sinks_.size() == 1 && sinks_[0].in_memory && stores.outputs.empty())
+        return run_from_memory(first);
+    Call call;
+    std::vector<Call> again;
+    std::vector<ProgramCall> bound;
+    std::vector<cpu::MadeReduction> reductions;
+    again.reserve(sinks_.size());
+    bound.reserve(sinks_.size());
+    for (const Sink& sink : sinks_) {
+        const ProgramCall* second = nullptr;
+        if (reads_twice(*sink.entry)) {
+            Call& alone = again.emplace_back();
+            write_sink(alone, sink);
+            prune(alone);
+            second = &bound.emplace_back(alone.bind());
+        }
+        reductions.push_back(
+            {&sink.entry->reduction, write_sink(call, sink), second, sink.entry->output});
+    }
+    for (size_t k = 0; k < stores.outputs.size(); ++k) {
+        prepare(stores.outputs[k]);
+        call.write(stores.outputs[k], stores.program.outputs[k].value);
+    }
+    prune(call);
+    if (first.kind == Entry::Kind::Scan) {
+        cpu::scan(first.scan, call.bind(), bound[0], static_cast<int>(first.axes[0]), first.output);
+    } else {
+        cpu::reduce(call.bind(), first.axes, reductions);
+    }
+}
+
+int Group::write_sink(Call& call, const Sink& sink) const {
+    for (size_t k = 0; k < call.outputs.size(); ++k) {
+        if (call.program.outputs[k].value == sink.value) return static_cast<int>(k);
+    }
+    call.write(layout_of(sinks_[0].entry->inputs[0], sink.dtype), sink.value);
+    return static_cast<int>(call.outputs.size()) - 1;
+}
+
+void Group::run_from_memory(const Entry& e) {
+    if (e.kind == Entry::Kind::Scan) {
+        cpu::scan(e.scan, e.inputs[0], static_cast<int>(e.axes[0]), e.output);
+    } else {
+        cpu::reduce(e.reduction, e.inputs[0], e.axes, e.output);
+    }
 }
 
 void Group::fail(const std::shared_ptr<const Error>& failure) {
     for (const Write& write : writes_) write.view.storage->fail(failure);
+    for (const Sink& sink : sinks_) sink.entry->output.storage->fail(failure);
 }
 void Group::renew() {
     for (const Write& write : writes_) {
@@ -153,12 +304,11 @@ bool Group::readable(const Array& x) const {
     for (const Write& write : writes_) {
         if (may_overlap(write.view, x) && !same_view(write.view, x)) return false;
     }
-    return true;
+    return std::none_of(sinks_.begin(), sinks_.end(),
+                        [&](const Sink& sink) { return may_overlap(sink.entry->output, x); });
 }
 bool Group::writable(const Array& x) const {
-    for (const Write& write : writes_) {
-        if (may_overlap(write.view, x) && !same_view(write.view, x)) return false;
-    }
+    if (!readable(x)) return false;
     for (size_t k = 0; k < inputs_.size(); ++k) {
         if (!may_overlap(inputs_[k], x)) continue;
         if (!same_view(inputs_[k], x) || is_copied(k)) return false;
@@ -223,8 +373,8 @@ Value Group::append(const Instruction& code) {
     return {Value::From::Result, static_cast<uint8_t>(program_.code.size() - 1)};
 }
 
-void Group::prune(Program& program, std::vector<Array>& inputs,
-                  std::vector<Constant>& constants) const {
+void Group::prune(Call& call) const {
+    Program& program = call.program;
     std::vector<bool> live(program_.code.size());
     for (const Program::Output& out : program.outputs) {
         if (out.value.from == Value::From::Result) live[out.value.index] = true;
@@ -244,16 +394,16 @@ void Group::prune(Program& program, std::vector<Array>& inputs,
         } else if (v.from == Value::From::Input) {
             uint8_t& at = input_at[v.index];
             if (at == kNew) {
-                at = static_cast<uint8_t>(inputs.size());
-                inputs.push_back(inputs_[v.index]);
+                at = static_cast<uint8_t>(call.inputs.size());
+                call.inputs.push_back(inputs_[v.index]);
                 program.inputs.push_back(program_.inputs[v.index]);
             }
             v.index = at;
         } else {
             uint8_t& at = constant_at[v.index];
             if (at == kNew) {
-                at = static_cast<uint8_t>(constants.size());
-                constants.push_back(constants_[v.index]);
+                at = static_cast<uint8_t>(call.constants.size());
+                call.constants.push_back(constants_[v.index]);
                 program.constants.push_back(program_.constants[v.index]);
             }
             v.index = at;

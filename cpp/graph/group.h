@@ -1,5 +1,5 @@
-// Group: recorded entries that run together, an elementwise program over one index space or one
-// entry of another kind.
+// Group: recorded entries that run together. Elementwise ones are a program over one index space,
+// whose values may end in reductions or a scan; an entry of the library is a group of its own.
 #pragma once
 #include <functional>
 #include <memory>
@@ -12,7 +12,8 @@ namespace asc {
 
 class Group {
   public:
-    explicit Group(const Dims& shape) : shape_(shape) {}
+    // For entries over the index space of this one.
+    explicit Group(const Entry& first);
 
     // The entry can run in this group: it fits, and every tile sees what program order says.
     bool accepts(const Entry& e) const;
@@ -33,6 +34,7 @@ class Group {
     void for_each_storage(F&& f) {
         for (const Array& x : inputs_) f(*x.storage);
         for (const Write& write : writes_) f(*write.view.storage);
+        for (const Sink& sink : sinks_) f(*sink.entry->output.storage);
     }
 
   private:
@@ -41,7 +43,44 @@ class Group {
         Value value;
     };
 
-    void run_single();
+    // A reduction or a scan of a value, in the dtypes that its kernel wants.
+    struct Sink {
+        const Entry* entry;
+        Value value;
+        DType dtype;
+        bool in_memory;  // its source is an input of the group
+
+        const Array& source() const { return entry->inputs[0]; }
+    };
+    // A program with everything that it needs to run.
+    struct Call {
+        Program program;
+        std::vector<Array> inputs, outputs;
+        std::vector<Constant> constants;
+
+        ProgramCall bind();
+        void write(const Array& out, Value value);
+
+      private:
+        const Program* cached_ = nullptr;
+    };
+
+    bool accepts_elementwise(const Entry& e) const;
+    bool accepts_sink(const Entry& e) const;
+    void add_elementwise(const Entry& e);
+    void add_sink(const Entry& e);
+    // Some operand of the entry is also one of this group.
+    bool shares_operand(const Entry& e) const;
+    bool computes_twice() const;
+
+    void run_library();
+    // Writes the outputs of the call, which are not pruned yet.
+    void run_program(Call& call);
+    // The same, and reduces in the same pass.
+    void run_sinks(Call& stores);
+    static void run_from_memory(const Entry& e);
+    // Lets the call make the elements of a sink; returns the number of that output.
+    int write_sink(Call& call, const Sink& sink) const;
     // x is untouched by this group, or exactly one of its results.
     bool readable(const Array& x) const;
     // No other view of these bytes is read or written by this group.
@@ -56,16 +95,16 @@ class Group {
     Value convert(Value value, DType from, DType to);
     // Appends an instruction, or finds an equal one.
     Value append(const Instruction& code);
-    // Fills `program` with the instructions, inputs and constants that its outputs depend on.
-    void prune(Program& program, std::vector<Array>& inputs,
-               std::vector<Constant>& constants) const;
+    // Fills the call with the instructions, inputs and constants that its outputs depend on.
+    void prune(Call& call) const;
 
     Dims shape_;
     Program program_;
     std::vector<Array> inputs_;
     std::vector<Constant> constants_;
     std::vector<Write> writes_;
-    const Entry* single_ = nullptr;  // then the group is this entry alone
+    std::vector<Sink> sinks_;
+    const Entry* library_ = nullptr;  // then the group is this entry alone
 };
 
 // The one program that computes the same.

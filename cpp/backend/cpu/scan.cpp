@@ -4,11 +4,11 @@
 #include <cstring>
 #include <vector>
 
+#include "backend/cpu/elements.h"
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/isa.h"
 #include "backend/cpu/reduce.h"
 #include "backend/cpu/scratch.h"
-#include "backend/cpu/strided.h"
 #include "core/view.h"
 #include "runtime/workers.h"
 
@@ -28,7 +28,8 @@ DType accumulator_dtype(DType d) {
 
 // One scan: the lines along the axis, and how they are read, combined and written.
 struct Scan {
-    StridedReader reader;
+    Elements elements;
+    Elements again;  // the same ones, for sums that come before the results
     DType acc_dtype, out_dtype;
     bool product;
     int64_t length, step, base;  // of a line: elements, stride in x; offset of the first line
@@ -67,14 +68,19 @@ struct Scan {
 void scan_piece(const Scan& s, int64_t start, std::byte* out, int64_t first, int64_t n,
                 std::byte* carry, const std::byte* base, bool write) {
     alignas(64) std::byte values[kPiece * kMaxAccBytes];
-    const bool direct = s.reader.direct() && s.step == 1;
+    const Elements& elements = write ? s.elements : s.again;
+    const StridedReader* array = elements.array;
+    Maker maker(elements, values, kPiece);
+    const bool direct = array && array->direct() && s.step == 1;
     for (int64_t i = first; i < first + n; i += kPiece) {
         const int64_t m = std::min(kPiece, first + n - i);
-        const void* src = values;
+        const std::byte* src = values;
         if (direct) {
-            src = s.reader.at(start + i);
+            src = array->at(start + i);
+        } else if (array) {
+            array->read(values, start + i * s.step, s.step, m);
         } else {
-            s.reader.read(values, start + i * s.step, s.step, m);
+            maker.make({start + i, 0, 1, m, 0});
         }
         std::byte* dst = out + i * itemsize(s.out_dtype);
         if (!write) {
@@ -156,13 +162,15 @@ void scan_strip(const Scan& s, int64_t start, int64_t out_start, int64_t stride,
                 std::byte* values) {
     alignas(64) std::byte carry[kStripColumns * kMaxAccBytes], base[kStripColumns * kMaxAccBytes];
     const int64_t rows_at_a_time = kPiece / kStripColumns;
+    Maker maker(s.elements, values, kPiece);
     s.neutral(carry, cols);
     s.neutral(base, cols);
     for (int64_t i = 0; i < s.length; i += rows_at_a_time) {
         const int64_t rows = std::min(rows_at_a_time, s.length - i);
-        for (int64_t r = 0; r < rows; ++r)
-            s.reader.read(values + r * cols * s.acc_bytes(), start + (i + r) * s.step, stride,
-                          cols);
+        if (s.elements.program) maker.make({start + i * s.step, s.step, rows, cols, cols});
+        for (int64_t r = 0; s.elements.array && r < rows; ++r)
+            s.elements.array->read(values + r * cols * s.acc_bytes(), start + (i + r) * s.step,
+                                   stride, cols);
         s.kernel().columns(values, carry, base, values, rows, cols);
         for (int64_t r = 0; r < rows; ++r)
             s.convert(s.out + (out_start + (i + r) * s.out_step) * itemsize(s.out_dtype),
@@ -195,23 +203,18 @@ void write_initial(const Array& out, int axis, bool product) {
         if (i != axis) starts.add({out.shape[i], out.strides[i], 0});
     const int64_t size = itemsize(out.dtype);
     for (int64_t i = 0; i < starts.size; ++i)
-        std::memcpy(out.storage->data() + starts.offset(i) * size, value,
-                    static_cast<size_t>(size));
+        std::memcpy(out.data() + starts.offset(i) * size, value, static_cast<size_t>(size));
 }
 
-}  // namespace
-
-Array scan(const ScanSpec& spec, const Array& x, int axis) {
-    Dims shape = x.shape;
-    shape[axis] += spec.initial;
-    Array out = Array::empty(std::move(shape), spec.dtype);
-    if (out.size() == 0) return out;
+// Scans elements in the layout of x.
+void scan_elements(const ScanSpec& spec, const Elements& elements, const Elements& again,
+                   const Array& x, int axis, const Array& out) {
+    if (out.size() == 0) return;
     if (spec.initial) write_initial(out, axis, spec.product);
-    if (x.size() == 0) return out;
-
-    const DType acc = accumulator_dtype(spec.dtype);
-    Scan s{StridedReader(x, spec.dtype, acc),
-           acc,
+    if (x.size() == 0) return;
+    Scan s{elements,
+           again,
+           accumulator_dtype(spec.dtype),
            spec.dtype,
            spec.product,
            x.shape[axis],
@@ -220,11 +223,11 @@ Array scan(const ScanSpec& spec, const Array& x, int axis) {
            {},
            out.strides[axis],
            spec.initial ? out.strides[axis] : 0,
-           out.storage->data()};
+           out.data()};
     for (int i = 0; i < x.ndim(); ++i)
         if (i != axis) s.lines.add({x.shape[i], x.strides[i], out.strides[i]});
-    const Parallel par =
-        x.size() < kParallelElements ? Parallel{1, workers::run} : workers::parallel();
+    const bool alone = x.size() < kParallelElements || !elements.splits(s.lines.size);
+    const Parallel par = alone ? Parallel{1, workers::run} : workers::parallel();
     const bool side_by_side =
         s.out_step != 1 && s.lines.n > 0 && s.lines.axes[s.lines.n - 1].out == 1;
     if (side_by_side) {
@@ -232,6 +235,31 @@ Array scan(const ScanSpec& spec, const Array& x, int axis) {
     } else {
         scan_lines(s, par);
     }
+}
+
+}  // namespace
+
+ElementDTypes element_dtypes(const ScanSpec& spec) {
+    return {spec.dtype, accumulator_dtype(spec.dtype)};
+}
+
+void scan(const ScanSpec& spec, const Array& x, int axis, const Array& out) {
+    const StridedReader reader(x, spec.dtype, accumulator_dtype(spec.dtype));
+    const Elements elements(reader, bits(x.dtype));
+    scan_elements(spec, elements, elements, x, axis, out);
+}
+
+void scan(const ScanSpec& spec, const ProgramCall& call, const ProgramCall& again, int axis,
+          const Array& out) {
+    const PartialRun results(call), sums(again);
+    scan_elements(spec, Elements(call, results), Elements(again, sums), call.outputs[0], axis, out);
+}
+
+Array scan(const ScanSpec& spec, const Array& x, int axis) {
+    Dims shape = x.shape;
+    shape[axis] += spec.initial;
+    Array out = Array::empty(std::move(shape), spec.dtype);
+    scan(spec, x, axis, out);
     return out;
 }
 

@@ -283,7 +283,8 @@ struct Number {
     double re, im;
 };
 inline Number operator*(Number a, Number b) {
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    // A difference beside a sum: GCC 12 would fuse both with their products.
+    return {a.re * b.re + -a.im * b.im, a.re * b.im + a.im * b.re};
 }
 inline Number operator+(Number a, Number b) { return {a.re + b.re, a.im + b.im}; }
 

@@ -1,0 +1,137 @@
+"""Reductions and running sums that join the elementwise work in front of them."""
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHILD = Path(__file__).with_name("reductions_child.py")
+
+
+@functools.cache
+def run(seed, **settings):
+    env = dict(os.environ)
+    env.update({f"ASCEND_ARRAY_API_{name}": value for name, value in settings.items()})
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(CHILD), str(seed)],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"NUM_THREADS": "1"},
+        {"NUM_THREADS": "2"},
+        {"NUM_THREADS": "3"},
+        {"NUM_THREADS": "8"},
+        {"DEFER": "always"},
+        {"DEFER": "off"},
+        {"FUSION": "off"},
+    ],
+    ids=lambda settings: "-".join(next(iter(settings.items()))),
+)
+def test_the_same_bits_as_from_memory(settings):
+    assert run(1, **settings) == run(1)
+
+
+def test_a_reduced_value_takes_no_memory(child):
+    child(
+        """
+        x = xp.asarray(np.arange(1_000_000, dtype=np.float32) % 7 - 3)
+        m = xp.reshape(x, (1000, 1000))
+        runtime.synchronize()
+        used = _core.pool_stats()["used"]
+        def check(make, expected):
+            before = _core.tape_counters()["groups"]
+            result = make()
+            runtime.synchronize()
+            assert _core.tape_counters()["groups"] - before == 1
+            assert np.array_equal(np.asarray(result), expected)
+            peak = _core.pool_stats()["peak"] - used
+            assert peak < 3_000_000, peak
+        a = np.asarray(m).astype(np.float64)
+        check(lambda: xp.sum(x * x), np.sum(a * a))
+        check(lambda: xp.count_nonzero(x > 0), np.count_nonzero(a > 0))
+        check(lambda: xp.max(xp.abs(m), axis=1), np.max(abs(a), axis=1))
+        check(lambda: xp.sum(m * m + m, axis=0), np.sum(a * a + a, axis=0))
+        check(lambda: xp.any(m > 2, axis=0), np.any(a > 2, axis=0))
+        check(lambda: xp.mean(m * 2, axis=(0, 1)), np.mean(a * 2).astype(np.float32))
+        """
+    )
+
+
+def test_one_pass_for_a_value_and_its_reductions(child):
+    child(
+        """
+        x = xp.asarray(np.arange(100_000.0) % 11)
+        runtime.synchronize()
+        before = _core.tape_counters()["groups"]
+        y = x * 2 + 1
+        results = [xp.sum(y), xp.max(y), xp.sum(x), xp.mean(y)]
+        runtime.synchronize()
+        assert _core.tape_counters()["groups"] - before == 1
+        a = np.arange(100_000.0) % 11
+        assert np.array_equal(np.asarray(y), a * 2 + 1)
+        assert [float(r) for r in results] == [
+            np.sum(a * 2 + 1), np.max(a * 2 + 1), np.sum(a), np.mean(a * 2 + 1)
+        ]
+        """
+    )
+
+
+def test_a_write_behind_a_reduction_does_not_reach_it(child, defer):
+    child(
+        """
+        a = np.arange(20_000.0)
+        for reduce in (xp.sum, xp.var, lambda v: xp.cumulative_sum(v)[-1]):
+            x = xp.asarray(a)
+            y = x + 1
+            expected = float(reduce(xp.asarray(np.asarray(y))))
+            s = reduce(y)
+            y += 5
+            x *= 0
+            t = reduce(y)
+            del y
+            assert float(s) == expected
+            assert float(t) == float(reduce(xp.asarray(a + 6)))
+        x = xp.asarray(np.asarray(3.0))
+        s = xp.sum(x)
+        s += 1
+        assert (float(x), float(s)) == (3.0, 4.0)
+        """,
+        DEFER=defer,
+    )
+
+
+def test_accuracy_of_a_fused_sum(child):
+    child(
+        """
+        import math
+        a = np.random.default_rng(0).standard_normal(300_001).astype(np.float32)
+        x = xp.asarray(a)
+        exact = math.fsum((a * a).astype(np.float64).tolist())
+        got = float(xp.sum(x * x, dtype=xp.float64))
+        assert abs(got - exact) < 2e-15 * exact
+        """
+    )
+
+
+def test_sizes_share_programs(child):
+    child(
+        """
+        before = _core.tape_counters()["programs"]
+        for n in range(5000, 6000):
+            x = xp.asarray(np.ones(n))
+            assert float(xp.sum(x * x + 1)) == 2 * n
+        assert _core.tape_counters()["programs"] - before == 1
+        """
+    )
