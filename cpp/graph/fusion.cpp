@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <unordered_map>
 
 #include "graph/group.h"
+#include "graph/rows.h"
 
 namespace asc {
 namespace {
 
-std::atomic<int64_t> dead_count{0};
+std::atomic<int64_t> dead_count{0}, group_count{0};
 
 // Made ahead: there may be no memory for it later.
 const std::shared_ptr<const Error>& out_of_memory = *new std::shared_ptr(
@@ -47,9 +49,9 @@ class Scheduler {
         for (size_t i = 0; i < entries_.size(); ++i) {
             if (live_[i]) place(entries_[i]);
         }
-        for (size_t g = 0; g < groups_.size(); ++g) {
-            run_group(groups_[g]);
-            let_go(groups_[g], static_cast<int>(g));
+        for (size_t g = 0; g < groups_.size();) {
+            const size_t end = run_groups(g);
+            for (; g < end; ++g) let_go(groups_[g], static_cast<int>(g));
         }
     }
 
@@ -112,21 +114,56 @@ class Scheduler {
         }
     }
 
-    void run_group(Group& group) {
-        auto failure = group.inherited();
-        if (!failure) {
-            group.renew();
-            try {
-                group.run(
-                    [&](Storage& s) { return uses_[&s].visible || uses_[&s].read_elsewhere; });
-                return;
-            } catch (const Error& e) {
-                failure = std::make_shared<const Error>(e);
-            } catch (const std::bad_alloc&) {
-                failure = out_of_memory;
-            }
+    Work work(const Group& group) {
+        return group.work(
+            [&](Storage& s) { return uses_[&s].visible || uses_[&s].read_elsewhere; });
+    }
+
+    // Runs the next group, with those behind it that can go along by blocks of rows; returns the
+    // number of the first one that has not run.
+    size_t run_groups(size_t first) {
+        std::deque<Work> works;  // whose addresses stay
+        RowBlocks rows;
+        size_t end = first;
+        for (; end < groups_.size() && !groups_[end].inherited(); ++end) {
+            if (!rows.add(works.emplace_back(work(groups_[end])))) break;
         }
-        group.fail(failure);
+        const bool by_rows = fusion_enabled() && rows.pays();
+        if (!by_rows) end = first + 1;
+        auto failure = groups_[first].inherited();
+        if (!failure) {
+            group_count.fetch_add(by_rows || !works[0].empty(), std::memory_order_relaxed);
+            for (size_t g = first; g < end; ++g) groups_[g].renew();
+            failure = failure_of([&] {
+                by_rows ? rows.run([&](Storage& s) { return is_kept(s, end); }) : run(works[0]);
+            });
+        }
+        for (size_t g = first; failure && g < end; ++g) groups_[g].fail(failure);
+        return end;
+    }
+
+    static void run(const Work& work) {
+        if (work.empty()) return;
+        work.allocate();
+        work.run();
+    }
+
+    template <class F>
+    static std::shared_ptr<const Error> failure_of(F&& f) {
+        try {
+            f();
+            return nullptr;
+        } catch (const Error& e) {
+            return std::make_shared<const Error>(e);
+        } catch (const std::bad_alloc&) {
+            return out_of_memory;
+        }
+    }
+
+    // Someone looks at the storage's bytes behind the groups before `end`.
+    bool is_kept(Storage& storage, size_t end) {
+        const Use& use = uses_[&storage];
+        return use.visible || std::max(use.read_group, use.write_group) >= static_cast<int>(end);
     }
 
     // Frees what nobody will look at any more, so that a long run needs no more memory than the
@@ -155,8 +192,7 @@ void run_entries(std::span<Entry> entries) {
 }
 
 FusionCounters fusion_counters() {
-    GroupCounters g = group_counters();
-    return {dead_count.load(), g.groups, g.programs};
+    return {dead_count.load(), group_count.load(), programs_made()};
 }
 
 }  // namespace asc

@@ -14,7 +14,7 @@
 namespace asc {
 namespace {
 
-std::atomic<int64_t> group_count{0}, program_count{0};
+std::atomic<int64_t> program_count{0};
 
 // The most that elements may cost which are computed twice, in additions.
 constexpr int kRecomputed = 8;
@@ -54,9 +54,13 @@ bool comes_in_runs(const Entry& sink) {
                                           : cpu::comes_in_runs(layout_of(x, x.dtype), sink.axes);
 }
 
-// Memory for a write that was recorded. A copy may have been taken in another thread since.
-void prepare(const Array& out) {
-    out.storage->promised() ? out.storage->materialize() : out.storage->own_block();
+void run_program(const Call& call) {
+    const bool copies = call.finished->code.empty();
+    if (copies && call.outputs.size() == 1 && call.inputs.size() == 1) {
+        const Array& out = call.outputs[0];
+        return cpu::transfer(out, broadcast_to(call.inputs[0], out.shape, "copy"));
+    }
+    cpu::run(call.bind());
 }
 
 }  // namespace
@@ -195,75 +199,37 @@ void Group::forget(const Storage& storage) {
     std::erase_if(writes_, [&](const Write& w) { return w.view.storage.get() == &storage; });
 }
 
-ProgramCall Group::Call::bind() {
-    if (!cached_) cached_ = &cached(std::move(program));
-    return {cached_, inputs, constants, outputs};
-}
-
-void Group::Call::write(const Array& out, Value value) {
+void Call::write(const Array& out, Value value) {
     outputs.push_back(out);
     program.outputs.push_back({value, out.dtype});
 }
 
-void Group::run_library() {
-    group_count.fetch_add(1, std::memory_order_relaxed);
-    const Array result = library_->library(library_->inputs);
-    library_->output.storage->materialize(result.storage->present_block());
-}
+void Call::finish() { finished = &cached(std::move(program)); }
 
-void Group::run(const std::function<bool(Storage&)>& needed) {
-    if (library_) return run_library();
-    Call call;
+Work Group::work(const std::function<bool(Storage&)>& needed) const {
+    Work work;
+    work.library = library_;
+    work.shape = shape_;
+    if (library_) return work;
+    Call stores;
     for (const Write& write : writes_) {
-        if (needed(*write.view.storage)) call.write(write.view, write.value);
+        if (needed(*write.view.storage)) stores.write(write.view, write.value);
     }
-    if (call.outputs.empty() && sinks_.empty()) return;
-    group_count.fetch_add(1, std::memory_order_relaxed);
-    sinks_.empty() ? run_program(call) : run_sinks(call);
-}
-
-void Group::run_program(Call& call) {
-    prune(call);
-    for (const Array& out : call.outputs) prepare(out);
-    if (call.program.code.empty() && call.outputs.size() == 1 && call.inputs.size() == 1) {
-        const Array& out = call.outputs[0];
-        return cpu::transfer(out, broadcast_to(call.inputs[0], out.shape, "copy"));
-    }
-    cpu::run(call.bind());
-}
-
-void Group::run_sinks(Call& stores) {
-    const Entry& first = *sinks_[0].entry;
-    for (const Sink& sink : sinks_) sink.entry->output.storage->materialize();
-    if (sinks_.size() == 1 && sinks_[0].in_memory && stores.outputs.empty())
-        return run_from_memory(first);
-    Call call;
-    std::vector<Call> again;
-    std::vector<ProgramCall> bound;
-    std::vector<cpu::MadeReduction> reductions;
-    again.reserve(sinks_.size());
-    bound.reserve(sinks_.size());
+    const bool alone = sinks_.size() == 1 && sinks_[0].in_memory && stores.outputs.empty();
     for (const Sink& sink : sinks_) {
-        const ProgramCall* second = nullptr;
-        if (reads_twice(*sink.entry)) {
-            Call& alone = again.emplace_back();
-            write_sink(alone, sink);
-            prune(alone);
-            second = &bound.emplace_back(alone.bind());
-        }
-        reductions.push_back(
-            {&sink.entry->reduction, write_sink(call, sink), second, sink.entry->output});
+        work.sinks.push_back({sink.entry, sink.source(), -1, -1, sink.entry->output});
+        if (alone) return work;
+        work.sinks.back().source = write_sink(work.call, sink);
+        if (!reads_twice(*sink.entry)) continue;
+        work.sinks.back().again = static_cast<int>(work.again.size());
+        Call& again = work.again.emplace_back();
+        write_sink(again, sink);
+        prune(again);
     }
-    for (size_t k = 0; k < stores.outputs.size(); ++k) {
-        prepare(stores.outputs[k]);
-        call.write(stores.outputs[k], stores.program.outputs[k].value);
-    }
-    prune(call);
-    if (first.kind == Entry::Kind::Scan) {
-        cpu::scan(first.scan, call.bind(), bound[0], static_cast<int>(first.axes[0]), first.output);
-    } else {
-        cpu::reduce(call.bind(), first.axes, reductions);
-    }
+    for (size_t k = 0; k < stores.outputs.size(); ++k)
+        work.call.write(stores.outputs[k], stores.program.outputs[k].value);
+    if (!work.empty()) prune(work.call);
+    return work;
 }
 
 int Group::write_sink(Call& call, const Sink& sink) const {
@@ -274,12 +240,37 @@ int Group::write_sink(Call& call, const Sink& sink) const {
     return static_cast<int>(call.outputs.size()) - 1;
 }
 
-void Group::run_from_memory(const Entry& e) {
-    if (e.kind == Entry::Kind::Scan) {
-        cpu::scan(e.scan, e.inputs[0], static_cast<int>(e.axes[0]), e.output);
-    } else {
-        cpu::reduce(e.reduction, e.inputs[0], e.axes, e.output);
+void Work::allocate() const {
+    for_each_output([](const Array& out) {
+        // A copy may have been taken in another thread since this write was recorded.
+        out.storage->promised() ? out.storage->materialize() : out.storage->own_block();
+    });
+}
+
+void Work::run() const {
+    if (library) {
+        const Array result = library->library(library->inputs);
+        return library->output.storage->materialize(result.storage->present_block());
     }
+    if (sinks.empty()) return run_program(call);
+    const Entry& first = *sinks[0].entry;
+    const bool scans = first.kind == Entry::Kind::Scan;
+    const int axis = scans ? static_cast<int>(first.axes[0]) : 0;
+    if (sinks[0].source < 0) {
+        scans ? cpu::scan(first.scan, sinks[0].x, axis, sinks[0].out)
+              : cpu::reduce(first.reduction, sinks[0].x, first.axes, sinks[0].out);
+        return;
+    }
+    std::vector<ProgramCall> bound;
+    for (const Call& second : again) bound.push_back(second.bind());
+    if (scans) return cpu::scan(first.scan, call.bind(), bound[0], axis, sinks[0].out);
+    std::vector<cpu::MadeReduction> reductions;
+    for (const Sink& sink : sinks) {
+        reductions.push_back({&sink.entry->reduction, sink.source,
+                              sink.again < 0 ? nullptr : &bound[static_cast<size_t>(sink.again)],
+                              sink.out});
+    }
+    cpu::reduce(call.bind(), first.axes, reductions);
 }
 
 void Group::fail(const std::shared_ptr<const Error>& failure) {
@@ -417,8 +408,9 @@ void Group::prune(Call& call) const {
         program.code.push_back(code);
     }
     for (Program::Output& out : program.outputs) renumber(out.value);
+    call.finish();
 }
 
-GroupCounters group_counters() { return {group_count.load(), program_count.load()}; }
+int64_t programs_made() { return program_count.load(); }
 
 }  // namespace asc

@@ -10,6 +10,51 @@
 
 namespace asc {
 
+// A program with everything that it needs to run.
+struct Call {
+    Program program;
+    std::vector<Array> inputs, outputs;
+    std::vector<Constant> constants;
+
+    // The call of a program that has been finished.
+    ProgramCall bind() const { return {finished, inputs, constants, outputs}; }
+    void write(const Array& out, Value value);
+    // Exchanges the program for the one that does the same.
+    void finish();
+
+    const Program* finished = nullptr;
+};
+
+// What a group computes: a program, reductions of its values or of arrays, or a library call.
+struct Work {
+    // A reduction or a scan.
+    struct Sink {
+        const Entry* entry;
+        Array x;     // of this array,
+        int source;  // or of this output of the program, if not -1
+        int again;   // the call that computes that output once more, or -1
+        Array out;
+    };
+    const Entry* library = nullptr;
+    Dims shape;
+    Call call;  // outputs without a storage are sources of sinks
+    std::vector<Call> again;
+    std::vector<Sink> sinks;
+
+    bool empty() const { return !library && call.outputs.empty() && sinks.empty(); }
+    // Calls f for every array that is written.
+    template <class F>
+    void for_each_output(F&& f) const {
+        for (const Array& out : call.outputs) {
+            if (out.storage) f(out);
+        }
+        for (const Sink& sink : sinks) f(sink.out);
+    }
+    // Gives every output memory of its own.
+    void allocate() const;
+    void run() const;
+};
+
 class Group {
   public:
     // For entries over the index space of this one.
@@ -20,8 +65,8 @@ class Group {
     void add(const Entry& e);
     // Nobody will look at the storage any more: what is written to it stays in registers.
     void forget(const Storage& storage);
-    // Runs what is needed of the group; `needed` tells whether a storage's bytes are.
-    void run(const std::function<bool(Storage&)>& needed);
+    // What is needed of the group; `needed` tells whether a storage's bytes are.
+    Work work(const std::function<bool(Storage&)>& needed) const;
 
     // Marks every output as failed.
     void fail(const std::shared_ptr<const Error>& failure);
@@ -52,19 +97,6 @@ class Group {
 
         const Array& source() const { return entry->inputs[0]; }
     };
-    // A program with everything that it needs to run.
-    struct Call {
-        Program program;
-        std::vector<Array> inputs, outputs;
-        std::vector<Constant> constants;
-
-        ProgramCall bind();
-        void write(const Array& out, Value value);
-
-      private:
-        const Program* cached_ = nullptr;
-    };
-
     bool accepts_elementwise(const Entry& e) const;
     bool accepts_sink(const Entry& e) const;
     void add_elementwise(const Entry& e);
@@ -73,12 +105,6 @@ class Group {
     bool shares_operand(const Entry& e) const;
     bool computes_twice() const;
 
-    void run_library();
-    // Writes the outputs of the call, which are not pruned yet.
-    void run_program(Call& call);
-    // The same, and reduces in the same pass.
-    void run_sinks(Call& stores);
-    static void run_from_memory(const Entry& e);
     // Lets the call make the elements of a sink; returns the number of that output.
     int write_sink(Call& call, const Sink& sink) const;
     // x is untouched by this group, or exactly one of its results.
@@ -110,9 +136,7 @@ class Group {
 // The one program that computes the same.
 const Program& cached(Program&& program);
 
-struct GroupCounters {
-    int64_t groups, programs;  // run; made
-};
-GroupCounters group_counters();
+// How many there are.
+int64_t programs_made();
 
 }  // namespace asc

@@ -131,9 +131,89 @@ def raw(x):
     return a.tobytes()
 
 
+def softmax(x):
+    e = xp.exp(x - xp.max(x, axis=-1, keepdims=True))
+    return [e / xp.sum(e, axis=-1, keepdims=True)]
+
+
+def standardise(x):
+    return [(x - xp.mean(x, axis=-1, keepdims=True)) / xp.std(x, axis=-1, keepdims=True)]
+
+
+def layer_norm(x):
+    mean = xp.mean(x, axis=-1, keepdims=True)
+    scale = xp.sqrt(xp.var(x, axis=-1, keepdims=True) + 0.5)
+    return [(x - mean) / scale * 2 + 1, mean]
+
+
+def rms_norm(x):
+    return [x / xp.sqrt(xp.mean(x * x, axis=-1, keepdims=True) + 0.5)]
+
+
+def normalised(x):
+    lengths = xp.sqrt(xp.sum(x * x, axis=-1))
+    return [x / xp.expand_dims(lengths + 1, axis=-1), lengths]
+
+
+def flags(x):
+    high = x > xp.mean(x, axis=-1, keepdims=True)
+    return [xp.count_nonzero(high, axis=-1), xp.any(high, axis=-1), high]
+
+
+def two_axes(x):
+    axes = tuple(range(max(x.ndim - 2, 0), x.ndim))
+    y = x - xp.min(x, axis=axes, keepdims=True)
+    return [y / (xp.max(y, axis=axes, keepdims=True) + 1)]
+
+
+def square(x):
+    """Sums of rows that meet columns: no row depends on its own row alone."""
+    n = min(x.shape[-2:])
+    x = x[..., :n, :n]
+    y = xp.exp(x - xp.max(x, axis=-1, keepdims=True))
+    return [y / xp.expand_dims(xp.sum(y, axis=-1), axis=-2)]
+
+
+def along_first(x):
+    return [(x - xp.mean(x, axis=0)) / (xp.std(x, axis=0) + 1)]
+
+
+def in_place(x):
+    y = x * 2
+    y -= xp.max(y, axis=-1, keepdims=True)
+    y[..., ::2] += xp.sum(y, axis=-1, keepdims=True)
+    return [y / xp.mean(y, axis=-1, keepdims=True)]
+
+
+ROW_SHAPES = [(700, 700), (3000, 513), (2, 40, 4100), (30, 7, 1000), (5, 100_001), (40_000, 8)]
+ROWWISE = [
+    softmax,
+    standardise,
+    layer_norm,
+    rms_norm,
+    normalised,
+    flags,
+    two_axes,
+    square,
+    along_first,
+    in_place,
+]
+
+
+def rowwise(rng, digest):
+    """Chains whose rows depend on reductions of the same rows."""
+    for shape in ROW_SHAPES:
+        for function in ROWWISE:
+            dtype = rng.choice(["float16", "float32", "float64"])
+            x = make(rng, shape, dtype, rng.choice(LAYOUTS))
+            for result in function(x):
+                digest.update(raw(result))
+
+
 def main():
     rng = np.random.default_rng(int(sys.argv[1]))
     digest = hashlib.blake2b(digest_size=8)
+    rowwise(rng, digest)
     for shape in SHAPES:
         for layout, dtype in zip(rng.choice(LAYOUTS, 3), rng.choice(DTYPES, 3), strict=True):
             x = make(rng, shape, dtype, layout)

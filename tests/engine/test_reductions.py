@@ -135,3 +135,64 @@ def test_sizes_share_programs(child):
         assert _core.tape_counters()["programs"] - before == 1
         """
     )
+
+
+def test_rows_stay_in_cache(child):
+    """Values between reductions along rows are never stored as a whole."""
+    child(
+        """
+        a = np.random.default_rng(0).standard_normal((2000, 1000)).astype(np.float32)
+        x = xp.asarray(a)
+        d = a.astype(np.float64)
+        runtime.synchronize()
+        used = _core.pool_stats()["used"]
+
+        def softmax():
+            e = xp.exp(x - xp.max(x, axis=-1, keepdims=True))
+            return e / xp.sum(e, axis=-1, keepdims=True)
+
+        def standardise():
+            return (x - xp.mean(x, axis=-1, keepdims=True)) / xp.std(x, axis=-1, keepdims=True)
+
+        def rms():
+            return x / xp.sqrt(xp.mean(x * x, axis=-1, keepdims=True) + 1e-5)
+
+        exact = np.exp(d - d.max(-1, keepdims=True))
+        expected = {
+            softmax: exact / exact.sum(-1, keepdims=True),
+            standardise: (d - d.mean(-1, keepdims=True)) / d.std(-1, keepdims=True),
+            rms: d / np.sqrt((d * d).mean(-1, keepdims=True) + 1e-5),
+        }
+        for function, value in expected.items():
+            before = _core.tape_counters()["groups"]
+            y = function()
+            runtime.synchronize()
+            assert _core.tape_counters()["groups"] - before == 1
+            assert np.allclose(np.asarray(y), value, rtol=2e-6, atol=1e-6)
+            del y
+            peak = _core.pool_stats()["peak"] - used
+            assert 8_000_000 <= peak < 12_000_000, peak
+        """,
+        NUM_THREADS="2",
+    )
+
+
+def test_values_between_reductions_that_someone_holds(child):
+    child(
+        """
+        a = np.random.default_rng(0).standard_normal((1500, 700))
+        x = xp.asarray(a)
+        m = xp.max(x, axis=-1, keepdims=True)
+        e = xp.exp(x - m)
+        low = e < 0.01
+        s = xp.sum(e, axis=-1, keepdims=True)
+        y = e / s
+        e += 1
+        exact = np.exp(a - a.max(-1, keepdims=True))
+        assert np.array_equal(np.asarray(m), a.max(-1, keepdims=True))
+        assert np.allclose(np.asarray(e), exact + 1, rtol=1e-14)
+        assert np.array_equal(np.asarray(low), exact < 0.01)
+        assert np.allclose(np.asarray(s), exact.sum(-1, keepdims=True), rtol=1e-14)
+        assert np.allclose(np.asarray(y), exact / exact.sum(-1, keepdims=True), rtol=1e-14)
+        """
+    )
