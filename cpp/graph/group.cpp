@@ -9,6 +9,7 @@
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/machine.h"
 #include "backend/cpu/reduce.h"
+#include "core/promotion.h"
 #include "core/view.h"
 
 namespace asc {
@@ -16,6 +17,8 @@ namespace {
 
 std::atomic<int64_t> program_count{0};
 
+// Programs that are kept; the process may need more.
+constexpr size_t kMostPrograms = 1024;
 // The most that elements may cost which are computed twice, in additions.
 constexpr int kRecomputed = 8;
 
@@ -65,19 +68,19 @@ void run_program(const Call& call) {
 
 }  // namespace
 
-// Programs by what they compute. Never emptied: a process computes few different things.
-const Program& cached(Program&& program) {
+std::shared_ptr<const Program> cached(Program&& program) {
     static std::mutex& mutex = *new std::mutex;
-    static auto& programs = *new std::unordered_map<std::string, std::unique_ptr<Program>>;
+    static auto& programs = *new std::unordered_map<std::string, std::shared_ptr<const Program>>;
     std::string key = program.key();
     std::lock_guard lock(mutex);
-    std::unique_ptr<Program>& slot = programs[key];
-    if (!slot) {
-        program.finish();
-        slot = std::make_unique<Program>(std::move(program));
-        program_count.fetch_add(1, std::memory_order_relaxed);
-    }
-    return *slot;
+    if (auto found = programs.find(key); found != programs.end()) return found->second;
+    // A process computes few different things, or new ones all the time.
+    if (programs.size() >= kMostPrograms) programs.clear();
+    program.finish();
+    program_count.fetch_add(1, std::memory_order_relaxed);
+    auto made = std::make_shared<const Program>(std::move(program));
+    programs.emplace(std::move(key), made);
+    return made;
 }
 
 Group::Group(const Entry& first)
@@ -204,7 +207,7 @@ void Call::write(const Array& out, Value value) {
     program.outputs.push_back({value, out.dtype});
 }
 
-void Call::finish() { finished = &cached(std::move(program)); }
+void Call::finish() { finished = cached(std::move(program)); }
 
 Work Group::work(const std::function<bool(Storage&)>& needed) const {
     Work work;
@@ -343,6 +346,12 @@ Value Group::read(const Array& x, DType reg) {
 
 Value Group::convert(Value value, DType from, DType to) {
     if (from == to) return value;
+    if (value.from == Value::From::Result) {
+        // Back from a wider dtype.
+        const Instruction& there = program_.code[value.index];
+        if (there.converts && there.dtype == to && promote(from, to, true) == from)
+            return there.source[0];
+    }
     Instruction code;
     code.converts = true;
     code.dtype = from;

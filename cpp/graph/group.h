@@ -17,12 +17,12 @@ struct Call {
     std::vector<Constant> constants;
 
     // The call of a program that has been finished.
-    ProgramCall bind() const { return {finished, inputs, constants, outputs}; }
+    ProgramCall bind() const { return {finished.get(), inputs, constants, outputs}; }
     void write(const Array& out, Value value);
     // Exchanges the program for the one that does the same.
     void finish();
 
-    const Program* finished = nullptr;
+    std::shared_ptr<const Program> finished;
 };
 
 // What a group computes: a program, reductions of its values or of arrays, or a library call.
@@ -134,9 +134,8 @@ class Group {
 };
 
 // The one program that computes the same.
-const Program& cached(Program&& program);
-
-// How many there are.
+std::shared_ptr<const Program> cached(Program&& program);
+// How many were made.
 int64_t programs_made();
 
 }  // namespace asc

@@ -340,6 +340,56 @@ class Program:
             want = np.asarray(np.count_nonzero(a, axis=axis)).astype(np.int64)
         self.add(getattr(xp, name)(x, axis=axis), want, f"{name} axis={axis}")
 
+    def reduced_chain(self):
+        """Chains that end in reductions or running sums; some rows meet what they reduce to."""
+        pair = self.pick(lambda a: a.dtype.kind in "iu" and a.ndim > 0 and a.size > 0)
+        if pair is None:
+            return
+        x, a = pair
+        axis = int(self.rng.integers(a.ndim))
+        wide = "int64" if a.dtype.kind == "i" else "uint64"
+        y, b = x * x + 1, a * a + a.dtype.type(1)
+        kind = self.choose(["all", "axis", "count", "rows", "scan", "kept"])
+        if kind == "all":
+            self.add(xp.sum(y), np.asarray(np.sum(b, dtype=wide)), "sum of a chain")
+        elif kind == "axis":
+            self.add(xp.max(y, axis=axis), np.asarray(np.max(b, axis=axis)), "max of a chain")
+        elif kind == "count":
+            count = np.asarray(np.count_nonzero(b > 3, axis=axis)).astype(np.int64)
+            self.add(xp.count_nonzero(y > 3, axis=axis), count, "count of a chain")
+        elif kind == "rows":
+            y, b = x - xp.max(x, axis=-1, keepdims=True), a - np.max(a, axis=-1, keepdims=True)
+            s, t = xp.sum(y * y, axis=-1), np.sum(b * b, axis=-1, dtype=wide)
+            z = xp.astype(y, s.dtype) + xp.expand_dims(s, axis=-1)
+            self.add(z, b.astype(wide) + t[..., None], "rows")
+            if self.chance(0.5):
+                self.add(s, np.asarray(t), "sums of rows")
+        elif kind == "scan":
+            got = xp.cumulative_sum(y, axis=axis)
+            self.add(got, np.cumsum(b, axis=axis, dtype=wide), "running sums of a chain")
+        else:
+            self.add(xp.min(y, axis=axis), np.asarray(np.min(b, axis=axis)), "min of what is kept")
+            self.add(y, b, "what was reduced")
+
+    def inexact_rows(self):
+        """Rows that are divided by what they reduce to: equal between modes."""
+        pair = self.pick(lambda a: a.dtype.kind == "f" and a.ndim > 0 and a.size > 0)
+        if pair is None:
+            return
+        x = xp.multiply(pair[0], 0.25)
+        axis = int(self.rng.integers(-x.ndim, 0))
+        kind = self.choose(["softmax", "standardise", "sums"])
+        self.note(f"inexact {kind} along {axis}")
+        if kind == "softmax":
+            e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
+            y = e / xp.sum(e, axis=axis, keepdims=True)
+        elif kind == "standardise":
+            y = x - xp.mean(x, axis=axis, keepdims=True)
+            y = y / (xp.std(x, axis=axis, keepdims=True) + 1)
+        else:
+            y = xp.cumulative_sum(xp.tanh(x), axis=axis) + xp.var(x + 1)
+        self.hash.update(raw(np.array(y, copy=True)))
+
     def element(self):
         pair = self.pick(lambda a: a.size > 0)
         if pair is None:
@@ -464,6 +514,8 @@ class Program:
         + ["delete"] * 2
         + ["chain", "reduce", "element", "inexact", "export", "use_export", "use_export", "share"]
         + ["rearrange"] * 3
+        + ["reduced_chain"] * 3
+        + ["inexact_rows"]
         + ["stream"] * 2
         + ["read"]
     )
