@@ -218,10 +218,10 @@ Work Group::work(const std::function<bool(Storage&)>& needed) const {
     for (const Write& write : writes_) {
         if (needed(*write.view.storage)) stores.write(write.view, write.value);
     }
-    const bool alone = sinks_.size() == 1 && sinks_[0].in_memory && stores.outputs.empty();
+    const bool from_memory = stores.outputs.empty() && reduces_one_array();
     for (const Sink& sink : sinks_) {
         work.sinks.push_back({sink.entry, sink.source(), -1, -1, sink.entry->output});
-        if (alone) return work;
+        if (from_memory) continue;
         work.sinks.back().source = write_sink(work.call, sink);
         if (!reads_twice(*sink.entry)) continue;
         work.sinks.back().again = static_cast<int>(work.again.size());
@@ -231,8 +231,15 @@ Work Group::work(const std::function<bool(Storage&)>& needed) const {
     }
     for (size_t k = 0; k < stores.outputs.size(); ++k)
         work.call.write(stores.outputs[k], stores.program.outputs[k].value);
-    if (!work.empty()) prune(work.call);
+    if (!work.call.outputs.empty()) prune(work.call);
     return work;
+}
+
+bool Group::reduces_one_array() const {
+    return !sinks_.empty() && std::all_of(sinks_.begin(), sinks_.end(), [&](const Sink& sink) {
+        return sink.in_memory && same_view(sink.source(), sinks_[0].source()) &&
+               element_dtypes(*sink.entry) == element_dtypes(*sinks_[0].entry);
+    });
 }
 
 int Group::write_sink(Call& call, const Sink& sink) const {
@@ -259,21 +266,20 @@ void Work::run() const {
     const Entry& first = *sinks[0].entry;
     const bool scans = first.kind == Entry::Kind::Scan;
     const int axis = scans ? static_cast<int>(first.axes[0]) : 0;
-    if (sinks[0].source < 0) {
-        scans ? cpu::scan(first.scan, sinks[0].x, axis, sinks[0].out)
-              : cpu::reduce(first.reduction, sinks[0].x, first.axes, sinks[0].out);
-        return;
-    }
+    const bool from_memory = sinks[0].source < 0;
     std::vector<ProgramCall> bound;
     for (const Call& second : again) bound.push_back(second.bind());
-    if (scans) return cpu::scan(first.scan, call.bind(), bound[0], axis, sinks[0].out);
-    std::vector<cpu::MadeReduction> reductions;
-    for (const Sink& sink : sinks) {
-        reductions.push_back({&sink.entry->reduction, sink.source,
-                              sink.again < 0 ? nullptr : &bound[static_cast<size_t>(sink.again)],
-                              sink.out});
+    if (scans) {
+        return from_memory ? cpu::scan(first.scan, sinks[0].x, axis, sinks[0].out)
+                           : cpu::scan(first.scan, call.bind(), bound[0], axis, sinks[0].out);
     }
-    cpu::reduce(call.bind(), first.axes, reductions);
+    std::vector<cpu::PartReduction> reductions;
+    for (const Sink& sink : sinks) {
+        reductions.push_back({&sink.entry->reduction, sink.out, sink.source,
+                              sink.again < 0 ? nullptr : &bound[static_cast<size_t>(sink.again)]});
+    }
+    from_memory ? cpu::reduce(sinks[0].x, first.axes, reductions)
+                : cpu::reduce(call.bind(), first.axes, reductions);
 }
 
 void Group::fail(const std::shared_ptr<const Error>& failure) {

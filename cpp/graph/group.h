@@ -105,6 +105,8 @@ class Group {
     bool shares_operand(const Entry& e) const;
     bool computes_twice() const;
 
+    // Every sink reads the same array, as the same dtypes.
+    bool reduces_one_array() const;
     // Lets the call make the elements of a sink; returns the number of that output.
     int write_sink(Call& call, const Sink& sink) const;
     // x is untouched by this group, or exactly one of its results.

@@ -53,7 +53,11 @@ void for_each_array(W& work, F&& f) {
 bool RowBlocks::add(const Work& work) {
     if (works_.empty() ? !begins(work) : !fits(work)) return false;
     for_each_array(work, [&](const Array& x, int) {
-        row_bytes_ += (x.size() * bits(x.dtype) / 8 + product(rows_) - 1) / product(rows_);
+        if (!x.storage ||
+            std::find(operands_.begin(), operands_.end(), x.storage) != operands_.end())
+            return;
+        operands_.push_back(x.storage);
+        row_bytes_ += row_bytes(x);
     });
     work.for_each_output([&](const Array& out) {
         written_.push_back({out.storage, out.dtype, out.size() / product(rows_)});
@@ -61,6 +65,10 @@ bool RowBlocks::add(const Work& work) {
     for (const Work::Sink& sink : work.sinks) twice_ |= is_variance(*sink.entry);
     works_.push_back(&work);
     return true;
+}
+
+int64_t RowBlocks::row_bytes(const Array& x) const {
+    return (x.size() * bits(x.dtype) / 8 + product(rows_) - 1) / product(rows_);
 }
 
 bool RowBlocks::begins(const Work& work) {
@@ -83,7 +91,7 @@ bool RowBlocks::fits(const Work& work) const {
     int64_t bytes = row_bytes_;
     for_each_array(work, [&](const Array& x, int rank) {
         all &= !x.storage ? is_contiguous(x) : !written(x) || reads_rows(x, rank);
-        bytes += x.size() * bits(x.dtype) / 8 / product(rows_);
+        if (x.storage) bytes += row_bytes(x);
     });
     work.for_each_output([&](const Array& out) { all &= writes_rows(out); });
     return all && bytes <= kBlockBytes;

@@ -27,6 +27,7 @@ class RowBlocks {
     };
     struct Slot;
 
+    int64_t row_bytes(const Array& x) const;
     bool begins(const Work& work);
     bool fits(const Work& work) const;
     bool writes_rows(const Array& out) const;
@@ -35,7 +36,8 @@ class RowBlocks {
 
     std::vector<const Work*> works_;
     std::vector<Written> written_;
-    Dims rows_;              // the leading extents of every group's shape
+    Dims rows_;  // the leading extents of every group's shape
+    std::vector<Ref<Storage>> operands_;
     int64_t row_bytes_ = 0;  // of all operands
     bool twice_ = false;     // something is read twice
 };

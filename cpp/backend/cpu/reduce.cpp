@@ -264,8 +264,7 @@ class Rows {
     // Long runs of adjacent elements: blocks within one are used where they lie.
     void reduce_runs(std::byte* acc, const Sequence& seq, int64_t block, int64_t n,
                      Room& room) const {
-        alignas(16) std::byte branches[kRunBlocks * kMaxAccBytes];
-        const Part& part = plan_.part_list[0];
+        alignas(16) std::byte branches[kRunBlocks * kMostReductions * kMaxAccBytes];
         const AxisList& axes = plan_.reduced;
         int64_t first = block * kReduceBlock;
         int64_t row = first / run_length_, column = first % run_length_;
@@ -278,12 +277,16 @@ class Rows {
                 stage(room.memory, seq.start, first, elements);
                 src = room.memory;
             }
-            part.kernel->run(branches + i * kMaxAccBytes, src, elements, center(part, seq));
+            std::byte* branch = branches + i * record_;
+            for (const Part& part : plan_.parts()) {
+                part.kernel->run(branch, src, elements, center(part, seq));
+                branch += kMaxAccBytes;
+            }
             column += elements;
             for (; column >= run_length_ && i + 1 < n; column -= run_length_) next_run();
         }
         merge_branches(branches, n);
-        std::memcpy(acc, branches, kMaxAccBytes);
+        std::memcpy(acc, branches, static_cast<size_t>(record_));
     }
     void leaf(std::byte* acc, const Sequence& seq, int64_t block, int64_t n, Room& room) const {
         const int64_t first = block * kReduceBlock;
@@ -877,15 +880,18 @@ ElementDTypes element_dtypes(const ReduceSpec& spec, DType from) {
     return {element, compute_dtype(spec.op, element)};
 }
 
-void reduce(const ReduceSpec& spec, const Array& x, const Dims& axes, const Array& out) {
-    const ElementDTypes dtypes = element_dtypes(spec, x.dtype);
-    const bool counted = counts(spec.op);
+void reduce(const Array& x, const Dims& axes, std::span<const PartReduction> reductions) {
+    const ReduceSpec& first = *reductions[0].spec;
+    const ElementDTypes dtypes = element_dtypes(first, x.dtype);
+    const bool counted = counts(first.op);
     const StridedReader reader =
         counted ? StridedReader::of_truth(x) : StridedReader(x, dtypes.element, dtypes.compute);
-    const Elements elements(reader,
-                            bits(x.dtype) * (reader.direct() || counted ? 1 : kConversionCost));
-    const Task task{&spec, dtypes.compute, 0, &elements, &out};
-    reduce_together(elements, x, axes, {&task, 1});
+    const bool cheap = reader.direct() || counted;
+    const Elements elements(reader, bits(x.dtype) * (cheap ? 1 : kConversionCost));
+    Task tasks[kMostReductions];
+    for (size_t i = 0; i < reductions.size(); ++i)
+        tasks[i] = {reductions[i].spec, dtypes.compute, 0, &elements, &reductions[i].out};
+    reduce_together(elements, x, axes, {tasks, reductions.size()});
 }
 
 Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes) {
@@ -893,7 +899,8 @@ Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes) {
     for (int i = 0; i < x.ndim(); ++i)
         if (std::find(axes.begin(), axes.end(), i) == axes.end()) shape.push_back(x.shape[i]);
     Array out = Array::empty(std::move(shape), spec.result);
-    reduce(spec, x, axes, out);
+    const PartReduction reduction{&spec, out};
+    reduce(x, axes, {&reduction, 1});
     return out;
 }
 
@@ -904,7 +911,7 @@ bool comes_in_runs(const Array& x, const Dims& axes) {
     return closest.extent == plan.reduced.axes[0].stride || closest.extent >= kLeastRun;
 }
 
-void reduce(const ProgramCall& call, const Dims& axes, std::span<const MadeReduction> reductions) {
+void reduce(const ProgramCall& call, const Dims& axes, std::span<const PartReduction> reductions) {
     const Array& x = call.outputs[0];
     const PartialRun program(call);
     const Elements elements(call, program);
@@ -912,7 +919,7 @@ void reduce(const ProgramCall& call, const Dims& axes, std::span<const MadeReduc
     std::optional<PartialRun> runs[kMostReductions];
     std::optional<Elements> again[kMostReductions];
     for (size_t i = 0; i < reductions.size(); ++i) {
-        const MadeReduction& r = reductions[i];
+        const PartReduction& r = reductions[i];
         const DType made = call.outputs[static_cast<size_t>(r.source)].dtype;
         if (r.again) {
             runs[i].emplace(*r.again);

@@ -15,24 +15,27 @@ inline constexpr int kMostReductions = 4;
 // sequence of elements in row-major order alone, not on strides or threads. Min and Max want at
 // least one element for each result.
 Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes);
-// The same into row-major memory.
-void reduce(const ReduceSpec& spec, const Array& x, const Dims& axes, const Array& out);
 
 // The dtypes that elements of dtype `from` are converted to, one after the other, for a reduction.
 struct ElementDTypes {
     DType element, compute;
+    friend bool operator==(const ElementDTypes&, const ElementDTypes&) = default;
 };
 ElementDTypes element_dtypes(const ReduceSpec& spec, DType from);
 
-// A reduction of what a program makes: of an output without a storage, in the `compute` dtype.
-struct MadeReduction {
+// One of several reductions, into row-major memory.
+struct PartReduction {
     const ReduceSpec* spec;
-    int source;                // the number of that output
-    const ProgramCall* again;  // Var and Std: makes this output alone, a second time
     Array out;
+    // Of what a program makes: of this output without a storage, in the `compute` dtype. For Var
+    // and Std, `again` makes it alone, a second time.
+    int source = 0;
+    const ProgramCall* again = nullptr;
 };
+// Reductions of an array, which take its elements as the same dtypes.
+void reduce(const Array& x, const Dims& axes, std::span<const PartReduction> reductions);
 // Runs the program once, without storing what is reduced.
-void reduce(const ProgramCall& call, const Dims& axes, std::span<const MadeReduction> reductions);
+void reduce(const ProgramCall& call, const Dims& axes, std::span<const PartReduction> reductions);
 // Elements in this layout are asked for in runs that are long enough to make them as they come.
 bool comes_in_runs(const Array& layout, const Dims& axes);
 

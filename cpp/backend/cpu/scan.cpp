@@ -64,13 +64,19 @@ struct Scan {
 
 // ---- lines of adjacent results, one after the other ----
 
+// Where a thread keeps elements and results that do not lie where they are used.
+struct Room {
+    alignas(64) std::byte values[kPiece * kMaxAccBytes];
+    Maker maker;
+    explicit Room(const Elements& elements) : maker(elements, values, kPiece) {}
+};
+
 // Elements [first, first + n) of a line; without `write` only the carry is wanted.
 void scan_piece(const Scan& s, int64_t start, std::byte* out, int64_t first, int64_t n,
-                std::byte* carry, const std::byte* base, bool write) {
-    alignas(64) std::byte values[kPiece * kMaxAccBytes];
+                std::byte* carry, const std::byte* base, bool write, Room& room) {
+    std::byte* values = room.values;
     const Elements& elements = write ? s.elements : s.again;
     const StridedReader* array = elements.array;
-    Maker maker(elements, values, kPiece);
     const bool direct = array && array->direct() && s.step == 1;
     for (int64_t i = first; i < first + n; i += kPiece) {
         const int64_t m = std::min(kPiece, first + n - i);
@@ -80,7 +86,7 @@ void scan_piece(const Scan& s, int64_t start, std::byte* out, int64_t first, int
         } else if (array) {
             array->read(values, start + i * s.step, s.step, m);
         } else {
-            maker.make({start + i, 0, 1, m, 0});
+            room.maker.make({start + i, 0, 1, m, 0});
         }
         std::byte* dst = out + i * itemsize(s.out_dtype);
         if (!write) {
@@ -94,12 +100,12 @@ void scan_piece(const Scan& s, int64_t start, std::byte* out, int64_t first, int
     }
 }
 
-void scan_line(const Scan& s, int64_t start, std::byte* out) {
+void scan_line(const Scan& s, int64_t start, std::byte* out, Room& room) {
     alignas(16) std::byte carry[kMaxAccBytes], base[kMaxAccBytes];
     s.neutral(carry, 1);
     s.neutral(base, 1);
     for (int64_t i = 0; i < s.length; i += kScanChunk) {
-        scan_piece(s, start, out, i, std::min(kScanChunk, s.length - i), carry, base, true);
+        scan_piece(s, start, out, i, std::min(kScanChunk, s.length - i), carry, base, true, room);
         s.next_chunk(base, carry, 1);
     }
 }
@@ -112,8 +118,9 @@ void scan_chunks(const Scan& s, int64_t start, std::byte* out, const Parallel& p
         alignas(16) std::byte carry[kMaxAccBytes];
         s.neutral(carry, 1);
         const int64_t first = c * kScanChunk;
-        scan_piece(s, start, out, first, std::min(kScanChunk, s.length - first), carry, base,
-                   write);
+        Room room(write ? s.elements : s.again);
+        scan_piece(s, start, out, first, std::min(kScanChunk, s.length - first), carry, base, write,
+                   room);
         if (!write) std::memcpy(base, carry, sizeof(carry));
     };
     alignas(16) std::byte neutral[kMaxAccBytes];
@@ -151,23 +158,24 @@ void scan_lines(const Scan& s, const Parallel& par) {
     }
     const int64_t each = std::max<int64_t>(1, kScanChunk / s.length);
     run_each(par, ceil_div(lines, each), [&](int64_t task) {
+        Room room(s.elements);
         for (int64_t i = task * each; i < std::min(lines, (task + 1) * each); ++i)
-            scan_line(s, s.base + s.lines.offset(i), line(i));
+            scan_line(s, s.base + s.lines.offset(i), line(i), room);
     });
 }
 
 // ---- lines side by side, where results along the last axis are adjacent ----
 
-void scan_strip(const Scan& s, int64_t start, int64_t out_start, int64_t stride, int64_t cols,
-                std::byte* values) {
+void scan_strip(const Scan& s, int64_t start, int64_t out_start, int64_t stride, int64_t cols) {
     alignas(64) std::byte carry[kStripColumns * kMaxAccBytes], base[kStripColumns * kMaxAccBytes];
     const int64_t rows_at_a_time = kPiece / kStripColumns;
-    Maker maker(s.elements, values, kPiece);
+    Room room(s.elements);
+    std::byte* values = room.values;
     s.neutral(carry, cols);
     s.neutral(base, cols);
     for (int64_t i = 0; i < s.length; i += rows_at_a_time) {
         const int64_t rows = std::min(rows_at_a_time, s.length - i);
-        if (s.elements.program) maker.make({start + i * s.step, s.step, rows, cols, cols});
+        if (s.elements.program) room.maker.make({start + i * s.step, s.step, rows, cols, cols});
         for (int64_t r = 0; s.elements.array && r < rows; ++r)
             s.elements.array->read(values + r * cols * s.acc_bytes(), start + (i + r) * s.step,
                                    stride, cols);
@@ -184,11 +192,10 @@ void scan_strips(Scan& s, const Parallel& par) {
     s.lines.remove(s.lines.n - 1);
     const int64_t chunks = ceil_div(column.extent, kStripColumns);
     run_each(par, s.lines.size * chunks, [&](int64_t task) {
-        alignas(64) std::byte values[kPiece * kMaxAccBytes];
         const int64_t first = task % chunks * kStripColumns, line = task / chunks;
         scan_strip(s, s.base + s.lines.offset(line) + first * column.stride,
                    s.out_base + s.lines.out(line) + first * column.out, column.stride,
-                   std::min(kStripColumns, column.extent - first), values);
+                   std::min(kStripColumns, column.extent - first));
     });
 }
 
