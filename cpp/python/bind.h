@@ -126,8 +126,9 @@ void take_interpreter(PyThreadState* state) noexcept;
 // elements' worth of time, if that pays.
 class Unlocked {
   public:
-    explicit Unlocked(int64_t work) {
-        if (work <= kWorth || !PyGILState_Check()) return;
+    // So many elements, each of which costs so many additions.
+    explicit Unlocked(int64_t elements, int64_t cost = 1) {
+        if (elements <= kWorth / cost || !PyGILState_Check()) return;
         region_.emplace();
         state_ = PyEval_SaveThread();
     }

@@ -178,7 +178,7 @@ PyObject* inplace_operator(PyObject* a, PyObject* b) {
         bool mode = (other.array && other.array->dtype == target.dtype && !is_bool(target.dtype)) ||
                     strict();
         {
-            Unlocked unlocked(target.size() * 2);
+            Unlocked unlocked(target.size(), 2);
             apply_inplace(op, target, other, mode, info(op).name);
         }
         return Py_NewRef(a);

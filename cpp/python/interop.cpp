@@ -781,15 +781,24 @@ void release_tensor(void* context) {
         context);
 }
 
-// Bytes from the first to the last element of a tensor, and the place of its lowest one.
+// The places of the lowest and the highest element of a tensor, or nothing where its bits have no
+// 64-bit numbers.
 struct Span {
     int64_t low = 0, high = 0;  // in elements
 };
-Span span_of(const dlpack::Tensor& t, const Dims& strides) {
+std::optional<Span> span_of(const dlpack::Tensor& t, const Dims& strides) {
     Span s;
+    int64_t reach = 0, bits = 0;
     for (int i = 0; i < t.ndim; ++i) {
-        int64_t reach = (t.shape[i] - 1) * strides[i];
-        (reach < 0 ? s.low : s.high) += reach;
+        if (__builtin_mul_overflow(t.shape[i] - 1, strides[i], &reach)) return std::nullopt;
+        int64_t& end = reach < 0 ? s.low : s.high;
+        if (__builtin_add_overflow(end, reach, &end)) return std::nullopt;
+    }
+    const int64_t width = int64_t{t.dtype.bits} * t.dtype.lanes;
+    if (__builtin_sub_overflow(s.high, s.low, &reach) ||
+        __builtin_add_overflow(reach, int64_t{1}, &reach) ||
+        __builtin_mul_overflow(reach, width, &bits)) {
+        return std::nullopt;
     }
     return s;
 }
@@ -824,7 +833,12 @@ Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context,
     bool bytes = *dtype == DType::Bool && t.dtype.bits == 8;
     DType stored = bytes ? DType::UInt8 : *dtype;
     if (product(shape) == 0) return Array::empty(shape, *dtype);
-    Span s = span_of(t, strides);
+    const std::optional<Span> span = span_of(t, strides);
+    if (!span) {
+        raise(ErrorKind::Buffer, "from_dlpack: strides %s of shape %s exceed the address space",
+              to_string(strides).c_str(), to_string(shape).c_str());
+    }
+    const Span s = *span;
     int64_t length = ((s.high + 1) * bits(stored) + 7) / 8;
     Ref<Block> sized = Block::borrow(
         first, length, [](void* inner) { static_cast<Block*>(inner)->release(); },

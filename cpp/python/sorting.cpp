@@ -29,7 +29,7 @@ PyObject* sorted(PyObject* const* args, const char* function, SortArrays sort,
     to_bool(args[3], function, "stable");  // every sort is stable
     Array result = Array::empty(x.shape, result_dtype.value_or(x.dtype));
     {
-        Unlocked unlocked(x.size() * kSortCost);
+        Unlocked unlocked(x.size(), kSortCost);
         sort(x, axis, descending, result);
     }
     return wrap(std::move(result));
@@ -104,7 +104,7 @@ PyObject* searchsorted(PyObject* const* args) {
     const Array* sorter = args[3] == Py_None ? nullptr : &to_array(args[3], kName, "sorter");
     Array result = Array::empty(pair[1].array ? pair[1].array->shape : Dims(), kIndexType);
     {
-        Unlocked unlocked(x1.size() + result.size() * kSortCost);
+        Unlocked unlocked(std::max(x1.size(), result.size()), kSortCost);
         const Array keys = as_operand(pair[1], dtype, kName);
         const Array ordered = sorter ? reorder(x1, *sorter) : x1;
         cpu::search(as_operand({&ordered, nullptr}, dtype, kName), keys, right, result);
@@ -119,7 +119,7 @@ PyObject* unique(PyObject* const* args) {
     const bool counts = to_bool(args[3], "unique", "want_counts");
     cpu::Unique found;
     {
-        Unlocked unlocked(x.size() * kSortCost);
+        Unlocked unlocked(x.size(), kSortCost);
         found = cpu::unique(x, indices, inverse, counts);
     }
     std::vector<Object> items;
@@ -143,7 +143,7 @@ PyObject* isin(PyObject* const* args) {
     const bool invert = to_bool(args[2], "isin", "invert");
     Array result = Array::empty(pair[0].array ? pair[0].array->shape : Dims(), DType::Bool);
     {
-        Unlocked unlocked((result.size() + (pair[1].array ? pair[1].array->size() : 1)) *
+        Unlocked unlocked(std::max(result.size(), pair[1].array ? pair[1].array->size() : 1),
                           kSortCost);
         const Array x1 = as_operand(pair[0], dtype, "isin");
         const Array x2 = as_operand(pair[1], dtype, "isin");

@@ -139,6 +139,8 @@ PyObject* cumulative(PyObject* const* args, const char* function, bool product) 
     }
     const DType dtype = sum_dtype(function, x.dtype, args[2]);
     const bool initial = to_bool(args[3], function, "include_initial");
+    if (initial && x.shape[axis] == INT64_MAX)
+        raise(ErrorKind::Memory, "%s: the result exceeds the memory of this machine", function);
     Array result = [&] {
         Unlocked unlocked(x.size());
         return scan({product, dtype, initial}, x, axis);

@@ -350,6 +350,9 @@ HOSTILE = {
     "ndim 65": lambda v: setattr(v.tensor, "ndim", 65),
     "negative size": lambda v: v.tensor.shape.__setitem__(0, -3),
     "huge size": lambda v: v.tensor.shape.__setitem__(0, 2**62),
+    "huge stride": lambda v: v.tensor.strides.__setitem__(0, 2**62),
+    "low stride": lambda v: v.tensor.strides.__setitem__(0, -(2**62)),
+    "huge bit": lambda v: v.tensor.strides.__setitem__(0, 2**57),
     "other device": lambda v: setattr(v.tensor.device, "type", 2),
     "no data": lambda v: setattr(v.tensor, "data", None),
 }

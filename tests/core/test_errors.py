@@ -170,6 +170,39 @@ def test_too_large_is_a_memory_error(case):
         HUGE[case]()
 
 
+@pytest.mark.parametrize("shape", [(2**62,), (2**63 - 1,), (2**61, 2), (2, 2**61), (2**20, 2**42)])
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda x: x + x,
+        lambda x: -xp.flip(x),
+        lambda x: xp.asarray(x, copy=True),
+        lambda x: xp.reshape(x, x.shape, copy=True),
+        lambda x: xp.astype(x, xp.float32),
+        lambda x: xp.where(x != x, x, x),
+        xp.sort,
+        xp.argsort,
+        xp.unique_values,
+        xp.unique_all,
+        xp.nonzero,
+        lambda x: xp.isin(x, x),
+        lambda x: xp.cumulative_sum(x, axis=0, include_initial=True),
+        lambda x: xp.cumulative_prod(x, axis=-1, include_initial=True),
+        lambda x: xp.diff(x, axis=-1, append=x),
+        lambda x: xp.searchsorted(xp.arange(3.0), x),
+        lambda x: xp.concat([x, x]),
+        lambda x: xp.stack([x, x]),
+        lambda x: xp.roll(x, 1),
+        lambda x: xp.repeat(x, 3),
+        lambda x: xp.tile(x, (2,)),
+        lambda x: xp.tensordot(x, x, axes=0),
+    ],
+)
+def test_no_size_overflows(work, shape):
+    with pytest.raises(MemoryError):
+        work(xp.broadcast_to(xp.asarray(1.0), shape))
+
+
 def test_a_huge_broadcast_costs_nothing(used):
     before = used()
     x = xp.broadcast_to(xp.zeros(1), (2**30, 2**20))

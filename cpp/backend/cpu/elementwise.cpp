@@ -1,9 +1,10 @@
 #include "backend/cpu/elementwise.h"
 
 #include <algorithm>
+#include <atomic>
 
+#include "backend/cpu/cache.h"
 #include "backend/cpu/isa.h"
-#include "backend/cpu/loop.h"
 #include "backend/cpu/machine.h"
 #include "core/view.h"
 #include "runtime/workers.h"
@@ -24,6 +25,23 @@ void in_pieces(int64_t n, F&& body) {
     });
 }
 
+// Writing this goes past the caches.
+bool streams(const Array& out) {
+    return !is_bool(out.dtype) && out.size() * itemsize(out.dtype) >= stream_bytes();
+}
+
+// Copies memory on several threads, past the caches where `streaming`.
+void copy_bytes(std::byte* to, const std::byte* from, int64_t bytes, bool streaming) {
+    in_pieces(bytes, [&](int64_t first, int64_t count) {
+        if (!streaming) {
+            std::memcpy(to + first, from + first, static_cast<size_t>(count));
+            return;
+        }
+        kernels().stream(to + first, from + first, count);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    });
+}
+
 // Handles row-major dst = one element, or = row-major src, of the same dtype; false otherwise.
 bool transfer_contiguous(const Array& dst, const Array& src) {
     if (dst.dtype != src.dtype || !is_contiguous(dst)) return false;
@@ -31,6 +49,8 @@ bool transfer_contiguous(const Array& dst, const Array& src) {
     bool one = true;
     for (int i = 0; i < src.ndim(); ++i) one &= src.shape[i] == 1 || src.strides[i] == 0;
     if (!one && (!(src.shape == dst.shape) || !is_contiguous(src))) return false;
+    // The machine streams large fills.
+    if (one && streams(dst)) return false;
     const KernelTable& k = kernels();
     if (is_bool(dst.dtype)) {
         auto* to = reinterpret_cast<uint8_t*>(dst.bits());
@@ -52,9 +72,7 @@ bool transfer_contiguous(const Array& dst, const Array& src) {
         in_pieces(n,
                   [&](int64_t first, int64_t count) { fill(to + first * size, from, count, 1); });
     } else {
-        in_pieces(n, [&](int64_t first, int64_t count) {
-            std::memcpy(to + first * size, from + first * size, static_cast<size_t>(count * size));
-        });
+        copy_bytes(to, from, n * size, streams(dst) && !(dst.storage == src.storage));
     }
     return true;
 }
@@ -132,7 +150,10 @@ int64_t bytes_of(int64_t elements, DType dtype) { return elements * bits(dtype) 
 // itself.
 bool run_contiguous(ElementwiseFn kernel, Op op, DType compute, std::span<const Operand> operands,
                     const Array& out) {
-    if (out.dtype != result_dtype(info(op).result, compute) || !writable_memory(out)) return false;
+    if (out.dtype != result_dtype(info(op).result, compute) || !writable_memory(out) ||
+        streams(out)) {
+        return false;
+    }
     const void* sources[kMaxOperands];
     unsigned scalars = 0;
     for (size_t k = 0; k < operands.size(); ++k) {
@@ -143,10 +164,11 @@ bool run_contiguous(ElementwiseFn kernel, Op op, DType compute, std::span<const 
         if (!x) scalars |= 1u << k;
         sources[k] = x ? static_cast<const void*>(address(*x)) : operands[k].scalar;
     }
+    std::byte* target = address(out);
     int64_t size = out.size();
     int64_t parts = std::min<int64_t>(workers::count() * 4, size * element_cost(op) / kThreadWork);
     if (parts < 2 || workers::count() < 2) {
-        kernel(address(out), sources, size, scalars);
+        kernel(target, sources, size, scalars);
         return true;
     }
     int64_t step = (size / parts + kBorder - 1) / kBorder * kBorder;
@@ -157,7 +179,7 @@ bool run_contiguous(ElementwiseFn kernel, Op op, DType compute, std::span<const 
             int64_t skipped = scalars >> k & 1 ? 0 : bytes_of(i * step, reg);
             part[k] = static_cast<const std::byte*>(sources[k]) + skipped;
         }
-        kernel(address(out) + bytes_of(i * step, out.dtype), part, std::min(step, size - i * step),
+        kernel(target + bytes_of(i * step, out.dtype), part, std::min(step, size - i * step),
                scalars);
     });
     return true;
@@ -211,11 +233,12 @@ void transfer(const Array& dst, const Array& src) {
     src.storage->settle();
     if (transfer_contiguous(dst, src)) return;
     if (is_contiguous(dst) && is_contiguous(src) && src.shape == dst.shape && !is_bool(dst.dtype) &&
-        !is_bool(src.dtype)) {
+        !is_bool(src.dtype) && !streams(dst)) {
         auto convert = kernels().convert[index(src.dtype)][index(dst.dtype)];
+        std::byte* to = dst.data();
+        const std::byte* from = src.data();
         in_pieces(dst.size(), [&](int64_t first, int64_t count) {
-            convert(dst.data() + first * itemsize(dst.dtype),
-                    src.data() + first * itemsize(src.dtype), count);
+            convert(to + first * itemsize(dst.dtype), from + first * itemsize(src.dtype), count);
         });
         return;
     }

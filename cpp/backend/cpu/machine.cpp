@@ -407,8 +407,12 @@ struct Lane {
             bool scalar = false;
             const void* source = value(v, n, scalar);
             void* target = writers[k]->begin(n, spare(0));
-            copy_value(target, source, scalar, n, p.outputs[k].dtype);
-            writers[k]->end(n, target, spare(1));
+            // What does not lie where it goes is written from where it is.
+            if (target != spare(0) || scalar) {
+                copy_value(target, source, scalar, n, p.outputs[k].dtype);
+                source = target;
+            }
+            writers[k]->end(n, source, spare(1));
         }
     }
 
