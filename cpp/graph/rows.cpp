@@ -8,8 +8,11 @@
 namespace asc {
 namespace {
 
-// What the operands of one block take, within the second level of cache.
+// What the operands of one block should take, within the second level of cache, and the most.
 constexpr int64_t kBlockBytes = 1 << 19;
+constexpr int64_t kMostBytes = 1 << 20;
+// Groups that run together: more of them would leave little room for each.
+constexpr size_t kMostGroups = 16;
 // Less than this stays in cache anyway.
 constexpr int64_t kLeastBytes = 1 << 20;
 
@@ -80,7 +83,8 @@ bool RowBlocks::begins(const Work& work) {
 }
 
 bool RowBlocks::fits(const Work& work) const {
-    if (work.library || !begins_with(work.shape, rows_)) return false;
+    if (work.library || works_.size() == kMostGroups || !begins_with(work.shape, rows_))
+        return false;
     for (const Work::Sink& sink : work.sinks) {
         if (sink.entry->kind != Entry::Kind::Reduction ||
             leading_axes(sink.entry->axes, work.shape.size()) != rows_.size()) {
@@ -94,7 +98,7 @@ bool RowBlocks::fits(const Work& work) const {
         if (x.storage) bytes += row_bytes(x);
     });
     work.for_each_output([&](const Array& out) { all &= writes_rows(out); });
-    return all && bytes <= kBlockBytes;
+    return all && bytes <= kMostBytes;
 }
 
 // A new storage, written as a whole in the order of rows.

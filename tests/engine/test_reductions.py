@@ -196,3 +196,52 @@ def test_values_between_reductions_that_someone_holds(child):
         assert np.allclose(np.asarray(y), exact / exact.sum(-1, keepdims=True), rtol=1e-14)
         """
     )
+
+
+def test_the_cache_of_programs_is_bounded(child):
+    """Ever new computations: each is made once, and old ones are given up."""
+    child(
+        """
+        x = xp.asarray(np.full(5000, 3.0))
+        def compute(i):
+            y, expected = x, 3.0
+            for bit in range(11):
+                if i >> bit & 1:
+                    y, expected = y + 1, expected + 1
+                else:
+                    y, expected = y * 0.5, expected * 0.5
+            assert float(y[4999]) == expected
+        before = _core.tape_counters()["programs"]
+        for i in range(2048):
+            compute(i)
+        assert _core.tape_counters()["programs"] - before == 2048
+        for i in range(2040, 2048):
+            compute(i)
+        assert _core.tape_counters()["programs"] - before == 2048
+        compute(0)
+        assert _core.tape_counters()["programs"] - before == 2049
+        """
+    )
+
+
+def test_casts_that_cancel(child):
+    child(
+        """
+        rng = np.random.default_rng(0)
+        for narrow, wide in [
+            ("int8", "int64"), ("uint8", "int16"), ("float16", "float32"),
+            ("float32", "float64"), ("bool", "bool"), ("complex64", "complex128"),
+        ]:
+            a = (rng.standard_normal(10_001) * 100).astype(narrow)
+            x = xp.asarray(a)
+            got = xp.astype(xp.astype(x, getattr(xp, wide, None) or x.dtype), x.dtype)
+            assert np.array_equal(np.asarray(got), a)
+        # a cast that rounds stays
+        y = xp.asarray(rng.standard_normal(10_000))
+        z = xp.astype(xp.astype(y, xp.float32), xp.float64)
+        assert np.array_equal(np.asarray(z), np.asarray(y).astype(np.float32).astype(np.float64))
+        n = xp.asarray(np.arange(10_000))
+        m = xp.astype(xp.astype(n, xp.uint8), xp.int64)
+        assert np.array_equal(np.asarray(m), np.asarray(xp.astype(n, xp.uint8)).astype(np.int64))
+        """
+    )

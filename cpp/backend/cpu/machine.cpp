@@ -306,6 +306,7 @@ struct Lane {
     const void* inputs[kMaxOperands];
     const void* results[kMaxInstructions];
     bool loaded[kMaxOperands];
+    int64_t starts[kMaxOperands] = {};  // offsets of the last row of inputs
 
     // Outputs without a storage go to `buffers`, in rows that are set before they are written.
     Lane(const Machine& machine, std::byte* scratch, std::byte* const* buffers = nullptr)
@@ -348,6 +349,22 @@ struct Lane {
 
     std::byte* slot(int i) const { return registers + i * m.register_bytes_; }
     std::byte* spare(int i) const { return slot(m.program_.register_count + 2 * m.inputs_ + i); }
+
+    // Rows that lie far apart come from memory sooner where they are asked for ahead.
+    void fetch_ahead(int64_t row, int64_t n) {
+        constexpr int64_t kRowsAhead = 4;
+        for (int k = 0; k < m.inputs_; ++k) {
+            const Port& port = m.ports_[m.outputs_ + k];
+            if (!port.adjacent || port.scalar || is_bool(port.memory)) continue;
+            Cursor& cursor = readers[k]->cursor();
+            cursor.seek(row);
+            const int64_t step = cursor.offset() - starts[k];
+            starts[k] = cursor.offset();
+            const std::byte* next = port.at(starts[k] + kRowsAhead * step);
+            for (int64_t i = 0; i < n * itemsize(port.memory); i += 64)
+                __builtin_prefetch(next + i);
+        }
+    }
 
     // The register of a value, loading an input at its first use in the tile.
     const void* value(const Value& v, int64_t n, bool& scalar) {
@@ -477,8 +494,10 @@ PartialRun::Thread::~Thread() { lane_->~Lane(); }
 void PartialRun::Thread::run(int64_t first, int64_t step, int64_t rows, int64_t n, int64_t pitch) {
     if (step == n && pitch == n) n *= std::exchange(rows, 1);
     lane_->set_rows(rows, pitch, n);
-    for (int64_t r = 0; r < rows; ++r)
+    for (int64_t r = 0; r < rows; ++r) {
+        if (rows > 1) lane_->fetch_ahead(first + r * step, n);
         lane_->m.run_elements(*lane_, first + r * step, first + r * step + n);
+    }
 }
 
 }  // namespace asc::cpu
