@@ -218,9 +218,9 @@ def portability(
         ``newer``, ``extensions``, ``missing_dtypes``, ``default_dtypes``, ``device_changes``,
         ``negative_steps``.
 
-    Yields
-    ------
-    Portability
+    Returns
+    -------
+    context manager of Portability
         Its ``findings`` say what was found, with the file and line of the caller.
 
     Raises
@@ -240,7 +240,7 @@ def portability(
     >>> import ascend_array_api as xp
     >>> from ascend_array_api import testing
     >>> with testing.portability(item_writes="error"):
-    ...     y = xp.where(xp.asarray([True, False]), 1, 2)
+    ...     y = xp.where(xp.asarray([True, False]), xp.asarray([1, 2]), 0)
     """
     with using(settings(profile, version=version, missing=missing, **levels)) as chosen:
         yield chosen
