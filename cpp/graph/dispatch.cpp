@@ -5,6 +5,7 @@
 
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/isa.h"
+#include "backend/cpu/product.h"
 #include "backend/cpu/reduce.h"
 #include "core/promotion.h"
 #include "core/view.h"
@@ -333,6 +334,21 @@ Array library_result(std::span<const Array> inputs, Dims shape, DType dtype, int
     entry.kind = Entry::Kind::Library;
     entry.library = std::move(compute);
     return record_promise(std::move(entry), inputs, std::move(shape), dtype);
+}
+
+Array matrix_product(const Array& a, const Array& b, Dims shape) {
+    const Array inputs[2] = {a, b};
+    Argument args[2] = {{&a, nullptr}, {&b, nullptr}};
+    const int64_t work = product(shape) * std::max<int64_t>(a.shape.back(), 1);
+    if (defers(work, args)) {
+        Entry entry;
+        entry.kind = Entry::Kind::Product;
+        return record_promise(std::move(entry), inputs, std::move(shape), a.dtype);
+    }
+    for (const Array& x : inputs) x.storage->settle();
+    Array out = Array::empty(std::move(shape), a.dtype);
+    cpu::multiply(a, b, out);
+    return out;
 }
 
 Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes) {

@@ -39,6 +39,8 @@ Array convert(const Array& x, DType to);
 Array library_result(std::span<const Array> inputs, Dims shape, DType dtype, int64_t work,
                      LibraryFn compute);
 
+// The product of stacks of matrices of one numeric dtype, as a new array of `shape`.
+Array matrix_product(const Array& a, const Array& b, Dims shape);
 // x reduced along axes, which disappear; computed now, or recorded where that pays.
 Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes);
 // Running sums or products of x along an axis, likewise.

@@ -8,6 +8,7 @@
 
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/machine.h"
+#include "backend/cpu/product.h"
 #include "backend/cpu/reduce.h"
 #include "core/promotion.h"
 #include "core/view.h"
@@ -112,7 +113,7 @@ bool Group::accepts_elementwise(const Entry& e) const {
 
 bool Group::accepts_sink(const Entry& e) const {
     const Array& x = e.inputs[0];
-    if (!(x.shape == shape_)) return false;
+    if (product_ || !(x.shape == shape_)) return false;
     if (reads_twice(e)) {
         int cost = 0;
         for (const Instruction& code : program_.code)
@@ -151,6 +152,9 @@ void Group::add(const Entry& e) {
         add_sink(e);
     } else if (elementwise(e)) {
         add_elementwise(e);
+    } else if (e.kind == Entry::Kind::Product) {
+        product_ = &e;
+        writes_.push_back({e.output, read(e.output, e.output.dtype)});
     } else {
         library_ = &e;
         inputs_.assign(e.inputs, e.inputs + e.arity);
@@ -214,9 +218,15 @@ Work Group::work(const std::function<bool(Storage&)>& needed) const {
     work.library = library_;
     work.shape = shape_;
     if (library_) return work;
+    work.product = product_;
     Call stores;
     for (const Write& write : writes_) {
-        if (needed(*write.view.storage)) stores.write(write.view, write.value);
+        if (!needed(*write.view.storage)) continue;
+        if (is_raw_product(write.value) && write.view.storage == product_->output.storage) {
+            work.product_kept = true;
+        } else {
+            stores.write(write.view, write.value);
+        }
     }
     const bool from_memory = stores.outputs.empty() && reduces_one_array();
     for (const Sink& sink : sinks_) {
@@ -262,6 +272,7 @@ void Work::run() const {
         const Array result = library->library(library->inputs);
         return library->output.storage->materialize(result.storage->present_block());
     }
+    if (product) return run_product();
     if (sinks.empty()) return run_program(call);
     const Entry& first = *sinks[0].entry;
     const bool scans = first.kind == Entry::Kind::Scan;
@@ -282,6 +293,17 @@ void Work::run() const {
                 : cpu::reduce(call.bind(), first.axes, reductions);
 }
 
+void Work::run_product() const {
+    const Array &a = product->inputs[0], &b = product->inputs[1], &out = product->output;
+    const auto at = std::find_if(call.inputs.begin(), call.inputs.end(),
+                                 [&](const Array& x) { return x.storage == out.storage; });
+    if (at != call.inputs.end())
+        return cpu::multiply_then(a, b, out, product_kept, call.bind(),
+                                  static_cast<size_t>(at - call.inputs.begin()));
+    if (product_kept) cpu::multiply(a, b, out);
+    if (!call.outputs.empty()) run_program(call);
+}
+
 void Group::fail(const std::shared_ptr<const Error>& failure) {
     for (const Write& write : writes_) write.view.storage->fail(failure);
     for (const Sink& sink : sinks_) sink.entry->output.storage->fail(failure);
@@ -294,6 +316,9 @@ void Group::renew() {
     }
 }
 std::shared_ptr<const Error> Group::inherited() const {
+    for (const Array& x : factors()) {
+        if (x.storage->failure()) return x.storage->failure();
+    }
     for (const Array& x : inputs_) {
         if (x.storage->failure()) return x.storage->failure();
     }
@@ -309,7 +334,11 @@ bool Group::readable(const Array& x) const {
 }
 bool Group::writable(const Array& x) const {
     if (!readable(x)) return false;
-    for (size_t k = 0; k < inputs_.size(); ++k) {
+    for (const Array& factor : factors()) {
+        if (may_overlap(factor, x)) return false;
+    }
+    // The product itself lies elsewhere once its place is written.
+    for (size_t k = product_ ? 1 : 0; k < inputs_.size(); ++k) {
         if (!may_overlap(inputs_[k], x)) continue;
         if (!same_view(inputs_[k], x) || is_copied(k)) return false;
     }
@@ -322,7 +351,8 @@ bool Group::is_copied(size_t k) const {
 }
 bool Group::copies_into(const Array& x) const {
     return std::any_of(writes_.begin(), writes_.end(), [&](const Write& write) {
-        return write.value.from == Value::From::Input && may_overlap(write.view, x);
+        return write.value.from == Value::From::Input && !is_raw_product(write.value) &&
+               may_overlap(write.view, x);
     });
 }
 

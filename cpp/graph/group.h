@@ -1,5 +1,6 @@
 // Group: recorded entries that run together. Elementwise ones are a program over one index space,
-// whose values may end in reductions or a scan; an entry of the library is a group of its own.
+// which may start with a matrix product, and whose values may end in reductions or a scan; an entry
+// of the library is a group of its own.
 #pragma once
 #include <functional>
 #include <memory>
@@ -25,7 +26,8 @@ struct Call {
     std::shared_ptr<const Program> finished;
 };
 
-// What a group computes: a program, reductions of its values or of arrays, or a library call.
+// What a group computes: a program, perhaps on blocks of a matrix product, reductions of its values
+// or of arrays, or a library call.
 struct Work {
     // A reduction or a scan.
     struct Sink {
@@ -36,12 +38,16 @@ struct Work {
         Array out;
     };
     const Entry* library = nullptr;
+    const Entry* product = nullptr;
+    bool product_kept = false;  // someone sees the product itself
     Dims shape;
     Call call;  // outputs without a storage are sources of sinks
     std::vector<Call> again;
     std::vector<Sink> sinks;
 
-    bool empty() const { return !library && call.outputs.empty() && sinks.empty(); }
+    bool empty() const {
+        return !library && !product_kept && call.outputs.empty() && sinks.empty();
+    }
     // Calls f for every array that is written.
     template <class F>
     void for_each_output(F&& f) const {
@@ -49,10 +55,14 @@ struct Work {
             if (out.storage) f(out);
         }
         for (const Sink& sink : sinks) f(sink.out);
+        if (product_kept) f(product->output);
     }
     // Gives every output memory of its own.
     void allocate() const;
     void run() const;
+
+  private:
+    void run_product() const;
 };
 
 class Group {
@@ -77,6 +87,7 @@ class Group {
     // Calls f for the storage of every operand.
     template <class F>
     void for_each_storage(F&& f) {
+        for (const Array& x : factors()) f(*x.storage);
         for (const Array& x : inputs_) f(*x.storage);
         for (const Write& write : writes_) f(*write.view.storage);
         for (const Sink& sink : sinks_) f(*sink.entry->output.storage);
@@ -109,6 +120,14 @@ class Group {
     bool reduces_one_array() const;
     // Lets the call make the elements of a sink; returns the number of that output.
     int write_sink(Call& call, const Sink& sink) const;
+    // The operands of the product.
+    std::span<const Array> factors() const {
+        return {product_ ? product_->inputs : nullptr, product_ ? size_t{2} : 0};
+    }
+    // The value is the product as it was multiplied, whatever is written in its place.
+    bool is_raw_product(const Value& v) const {
+        return product_ && v == Value{Value::From::Input, 0};
+    }
     // x is untouched by this group, or exactly one of its results.
     bool readable(const Array& x) const;
     // No other view of these bytes is read or written by this group.
@@ -133,6 +152,7 @@ class Group {
     std::vector<Write> writes_;
     std::vector<Sink> sinks_;
     const Entry* library_ = nullptr;  // then the group is this entry alone
+    const Entry* product_ = nullptr;  // its output is input 0
 };
 
 // The one program that computes the same.

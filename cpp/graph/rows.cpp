@@ -83,7 +83,8 @@ bool RowBlocks::begins(const Work& work) {
 }
 
 bool RowBlocks::fits(const Work& work) const {
-    if (work.library || works_.size() == kMostGroups || !begins_with(work.shape, rows_))
+    if (work.library || work.product || works_.size() == kMostGroups ||
+        !begins_with(work.shape, rows_))
         return false;
     for (const Work::Sink& sink : work.sinks) {
         if (sink.entry->kind != Entry::Kind::Reduction ||

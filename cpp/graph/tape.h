@@ -60,6 +60,7 @@ struct Entry {
         Copy,         // output = input 0, broadcast and converted
         Reduction,    // output = input 0 reduced along `axes`
         Scan,         // output = running sums or products of input 0 along axes[0]
+        Product,      // output = input 0 @ input 1, stacks of matrices
         Library,      // output = library(inputs)
         Marker,       // of an event, without output
     };

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "backend/cpu/gemm.h"
 #include "backend/cpu/linalg.h"
+#include "backend/cpu/product.h"
 #include "core/promotion.h"
 #include "core/view.h"
 #include "python/bind.h"
@@ -32,43 +32,6 @@ Array operand(const Array& x, DType d) {
 
 Dims leading(const Dims& shape, int dropped) { return Dims(shape.data(), shape.size() - dropped); }
 
-// Where each matrix or vector of a stack starts.
-struct Offsets {
-    std::vector<int64_t> list;  // empty where `step` says it all
-    int64_t step = 0;
-    cpu::Starts starts() const { return {list.empty() ? nullptr : list.data(), step}; }
-};
-
-// The leading axes of x (all but `core_axes`) broadcast to `batch`.
-Offsets offsets(const Array& x, const Dims& batch, int core_axes) {
-    const int lead = x.ndim() - core_axes, missing = batch.size() - lead;
-    Dims strides(batch.size(), 0);
-    for (int i = 0; i < lead; ++i) strides[missing + i] = x.shape[i] == 1 ? 0 : x.strides[i];
-    Offsets result;
-    bool regular = true;
-    int64_t inner = 1;  // matrices of the axes seen so far
-    for (int axis = batch.size() - 1; axis >= 0; --axis) {
-        if (batch[axis] == 1) continue;
-        if (inner == 1) result.step = strides[axis];
-        regular &= strides[axis] == result.step * inner;
-        inner *= batch[axis];
-    }
-    if (regular) return result;
-    result.list.resize(static_cast<size_t>(product(batch)));
-    Dims at(batch.size(), 0);
-    int64_t here = 0;
-    for (int64_t& start : result.list) {
-        start = here;
-        for (int axis = batch.size() - 1; axis >= 0; --axis) {
-            here += strides[axis];
-            if (++at[axis] < batch[axis]) break;
-            here -= strides[axis] * batch[axis];
-            at[axis] = 0;
-        }
-    }
-    return result;
-}
-
 // The common leading axes of two stacks; `dropped` axes at the end of each are no part of them.
 Dims common_batch(const char* function, const Array& a, const Array& b, int dropped) {
     const Dims x = leading(a.shape, dropped), y = leading(b.shape, dropped);
@@ -87,33 +50,6 @@ int64_t work_of(int64_t a, int64_t b, int64_t c) {
     return static_cast<int64_t>(std::min(work, 1e15));
 }
 
-// Strides of axes of one element may be anything: the simplest is adjacent.
-cpu::GemmOperand matrix_of(const Array& x) {
-    const int rows = x.ndim() - 2, cols = x.ndim() - 1;
-    cpu::GemmOperand m{x.data(), x.strides[rows], x.strides[cols]};
-    if (x.shape[cols] == 1) m.col_stride = 1;
-    if (x.shape[rows] == 1) m.row_stride = x.shape[cols];
-    return m;
-}
-
-// out = the product of stacks of matrices.
-void multiply_into(const Array& out, const Array& a, const Array& b, const Dims& batch) {
-    const int64_t k = a.shape.back();
-    const Offsets a_offsets = offsets(a, batch, 2), b_offsets = offsets(b, batch, 2);
-    const cpu::Product p{a.dtype,
-                         a.shape[a.ndim() - 2],
-                         b.shape.back(),
-                         k,
-                         matrix_of(a),
-                         matrix_of(b),
-                         out.data(),
-                         product(batch),
-                         a_offsets.starts(),
-                         b_offsets.starts()};
-    const Unlocked unlocked(work_of(out.size(), k, 1));
-    cpu::multiply(p, workers::parallel());
-}
-
 // The product of stacks of matrices; a and b have one dtype and at least two axes.
 Array stack_product(const Array& a, const Array& b, const char* function) {
     const int64_t k = a.shape.back();
@@ -123,13 +59,8 @@ Array stack_product(const Array& a, const Array& b, const char* function) {
     shape.push_back(b.shape.back());
     const int64_t size = checked_size(shape, a.dtype, function);
     if (size == 0) return Array::empty(shape, a.dtype);
-    const Array inputs[2] = {a, b};
-    return library_result(inputs, shape, a.dtype, size * std::max<int64_t>(k, 1),
-                          [batch, shape](const Array* in) {
-                              Array out = Array::empty(shape, in[0].dtype);
-                              multiply_into(out, in[0], in[1], batch);
-                              return out;
-                          });
+    const Unlocked unlocked(work_of(size, k, 1));
+    return matrix_product(a, b, std::move(shape));
 }
 
 PyObject* matmul_function(PyObject* const* args) {
@@ -170,21 +101,9 @@ PyObject* vecdot(PyObject* const* args) {
     const Dims batch = common_batch("vecdot", a, b, 1);
     checked_size(batch, a.dtype, "vecdot");
     Array out = Array::empty(batch, a.dtype);
-    const Offsets a_offsets = offsets(a, batch, 1), b_offsets = offsets(b, batch, 1);
-    const cpu::DotProduct p{a.dtype,
-                            k,
-                            a.data(),
-                            b.data(),
-                            k == 1 ? 1 : a.strides.back(),
-                            k == 1 ? 1 : b.strides.back(),
-                            out.data(),
-                            true,
-                            out.size(),
-                            a_offsets.starts(),
-                            b_offsets.starts()};
-    if (out.size() > 0) {
+    {
         const Unlocked unlocked(work_of(out.size(), k, 1));
-        cpu::dot(p, workers::parallel());
+        cpu::vector_product(a, b, out);
     }
     return wrap(is_bool(d) ? as_bool(out) : std::move(out));
 }

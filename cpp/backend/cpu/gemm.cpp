@@ -27,6 +27,10 @@ constexpr int64_t kNarrowColumns = 1024;
 constexpr int64_t kDepthParts = 64;
 // Bytes of a block that an epilogue reads: it leaves room in the cache for the operands.
 constexpr int64_t kBlockBytes = int64_t{1} << 18;
+// Rows of a block: a multiple of those of all register tiles.
+constexpr int64_t kTiledRows = 12;
+// Sums of so few products that results are written as fast as they are computed.
+constexpr int64_t kShortSums = 128;
 // Narrow blocks and stacks of small matrices have about this many elements.
 constexpr int64_t kStackElements = int64_t{1} << 13;
 
@@ -64,10 +68,9 @@ class Plan {
             p_.m *= p_.batch;
             p_.batch = 1;
         }
-        columns_ = most_columns();
+        choose_block();
         if (p_.batch > 1 && columns_ == p_.n && p_.m <= kGemmRows)
             stacked_ = kStackElements / (p_.m * p_.n);
-        rows_ = kGemmRows * std::max<int64_t>(1, kStackElements / (kGemmRows * columns_));
         elements_ = std::max(rows_ * columns_, stacked_ * p_.m * p_.n);
     }
 
@@ -114,11 +117,19 @@ class Plan {
         return g;
     }
 
-    // Columns of one block: its accumulators, and what an epilogue will read, stay in cache.
-    int64_t most_columns() const {
+    // The largest block: accumulators of narrow types, and what an epilogue reads, stay in cache.
+    void choose_block() {
         int64_t most = kernels_.round ? kNarrowColumns : p_.n;
-        if (p_.epilogue) most = std::min(most, kBlockBytes / (kGemmRows * size_));
-        return most >= p_.n ? p_.n : std::max(most / unit() * unit(), unit());
+        rows_ = kGemmRows;
+        if (p_.epilogue) {
+            const int64_t elements = kBlockBytes / size_;
+            // Results of whole rows lie together in memory; long sums read b less often.
+            const int64_t least = p_.k <= kShortSums ? kTiledRows : 4 * kTiledRows;
+            rows_ = std::clamp(elements / p_.n / kTiledRows * kTiledRows, least, kGemmRows);
+            most = std::min(most, elements / rows_);
+        }
+        columns_ = most >= p_.n ? p_.n : std::max(most / unit() * unit(), unit());
+        rows_ *= std::max<int64_t>(1, kStackElements / (rows_ * columns_));
     }
     // Whole strips that start at borders.
     int64_t unit() const { return std::max(kernels_.strip, kBlockBorder); }
