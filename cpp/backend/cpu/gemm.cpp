@@ -31,8 +31,8 @@ constexpr int64_t kBlockBytes = int64_t{1} << 18;
 constexpr int64_t kTiledRows = 12;
 // Sums of so few products that results are written as fast as they are computed.
 constexpr int64_t kShortSums = 128;
-// Narrow blocks and stacks of small matrices have about this many elements.
-constexpr int64_t kStackElements = int64_t{1} << 13;
+// Bytes of narrow blocks, and of stacks of small matrices.
+constexpr int64_t kStackBytes = int64_t{1} << 16;
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
@@ -70,7 +70,7 @@ class Plan {
         }
         choose_block();
         if (p_.batch > 1 && columns_ == p_.n && p_.m <= kGemmRows)
-            stacked_ = kStackElements / (p_.m * p_.n);
+            stacked_ = kStackBytes / (p_.m * p_.n * size_);
         elements_ = std::max(rows_ * columns_, stacked_ * p_.m * p_.n);
     }
 
@@ -112,8 +112,13 @@ class Plan {
         }
         g.a = shifted(p_.a, 0, k);
         g.a_rows = starts;
-        for (int64_t r = 0; r < m; ++r)
-            starts[r] = p_.a_starts[(i + r) / rows_each_] + (i + r) % rows_each_ * p_.a.row_stride;
+        int64_t at = i / rows_each_, row = i % rows_each_;
+        for (int64_t r = 0; r < m; ++r) {
+            starts[r] = p_.a_starts[at] + row * p_.a.row_stride;
+            if (++row < rows_each_) continue;
+            row = 0;
+            ++at;
+        }
         return g;
     }
 
@@ -129,7 +134,7 @@ class Plan {
             most = std::min(most, elements / rows_);
         }
         columns_ = most >= p_.n ? p_.n : std::max(most / unit() * unit(), unit());
-        rows_ *= std::max<int64_t>(1, kStackElements / (rows_ * columns_));
+        rows_ *= std::max<int64_t>(1, kStackBytes / (rows_ * columns_ * size_));
     }
     // Whole strips that start at borders.
     int64_t unit() const { return std::max(kernels_.strip, kBlockBorder); }
