@@ -35,6 +35,10 @@ struct Instruction {
     DType result = DType::Float64;  // of the register that it writes
     uint8_t arity = 1;
     Value source[3];
+    // Two operations in one: op(first(source 0, source 1), source 2), or the operands of op
+    // exchanged. Made by finish().
+    bool combined = false, exchanged = false;
+    Op first = Op::Positive;
 };
 
 struct Program {
@@ -53,10 +57,14 @@ struct Program {
     int widest_bits = 1;  // of all registers
     int cost = 1;         // of one element, in additions
 
-    // Assigns registers: a register is free again after the last instruction that reads it.
+    // Combines instructions, then assigns registers: one is free again after the last instruction
+    // that reads it.
     void finish();
     // What the program computes, as a key; equal programs have equal keys.
     std::string key() const;
+
+  private:
+    void combine();
 };
 
 // One element in the dtype of its constant.

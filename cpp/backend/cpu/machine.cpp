@@ -395,14 +395,19 @@ struct Lane {
         std::byte* reg = slot(m.program_.registers[i]);
         int out = m.output_of_[i];
         void* target = out >= 0 ? writers[out]->begin(n, reg) : reg;
-        const KernelTable& table = kernels();
         if (code.converts) {
             convert(target, code, sources[0], scalars & 1, n);
         } else {
-            table.elementwise[index(code.op)][index(code.dtype)](target, sources, n, scalars);
+            kernel(code)(target, sources, n, scalars);
         }
         results[i] = target;
         if (out >= 0) writers[out]->end(n, target, spare(0));
+    }
+
+    static ElementwiseFn kernel(const Instruction& code) {
+        if (!code.combined) return kernels().elementwise[index(code.op)][index(code.dtype)];
+        return kernels().combined[index(code.dtype)][combine_index(code.first)]
+                                 [combine_index(code.op)][code.exchanged];
     }
 
     void convert(void* target, const Instruction& code, const void* source, bool scalar,

@@ -5,6 +5,7 @@ namespace asc::cpu::ASC_ISA {
 
 void fill_arithmetic(KernelTable& t);
 void fill_bits(KernelTable& t);
+void fill_combine(KernelTable& t);
 void fill_compare(KernelTable& t);
 void fill_complex(KernelTable& t);
 void fill_convert(KernelTable& t);
@@ -23,8 +24,8 @@ namespace {
 
 using FillFn = void (*)(KernelTable&);
 constexpr FillFn kFiles[] = {
-    fill_arithmetic, fill_bits, fill_compare, fill_complex, fill_convert, fill_copy,
-    fill_gemm,       fill_math, fill_random, fill_reduce,  fill_search,  fill_sort,
+    fill_arithmetic, fill_bits, fill_combine, fill_compare, fill_complex, fill_convert, fill_copy,
+    fill_gemm,       fill_math, fill_random,  fill_reduce,  fill_search,  fill_sort,
 };
 
 KernelTable table;

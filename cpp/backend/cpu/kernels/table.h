@@ -176,9 +176,17 @@ inline constexpr int64_t kDotBlock = 4096;
 // random.cpp: blocks of four words that are made side by side.
 inline constexpr int kRandomTile = 16;
 
+// combine.cpp: the place of an operation that is combined with another one, or -1.
+constexpr int combine_index(Op op) {
+    return op == Op::Add ? 0 : op == Op::Subtract ? 1 : op == Op::Multiply ? 2 : -1;
+}
+
 struct KernelTable {
     const char* isa;
     ElementwiseFn elementwise[kNumOps][kNumDTypes];  // null where there is no native kernel
+    // By dtype (float32 and float64), first operation, second operation: dst = second(first(src[0],
+    // src[1]), src[2]); then the same with the operands of the second one exchanged.
+    ElementwiseFn combined[kNumDTypes][3][3][2];
     ConvertFn convert[kNumDTypes][kNumDTypes];
     // bits.cpp: packed bits; a position counts bits from an address. No byte outside a range is
     // touched, no bit outside a destination range changes.
