@@ -87,7 +87,7 @@ def test_views(dtype, view):
     same(x, a)
 
 
-@pytest.mark.parametrize("width", [*range(1, 20), 31, 63, 64, 100, 127, 128, 129])
+@pytest.mark.parametrize("width", [*range(1, 20), 31, 64, 100, 128, 159, 160, 319, 320, 330])
 @pytest.mark.parametrize("dtype", WIDTHS)
 def test_short_rows(dtype, width):
     a = values((500, width + 2), dtype)

@@ -18,8 +18,8 @@ constexpr int64_t kLiveBytes = 24 << 10;
 constexpr int64_t kLeastTile = 128;
 // Elements of a tile that needs no register: all operands are used in place.
 constexpr int64_t kDirectTile = 1 << 14;
-// Rows at least this long are tiled one by one; shorter ones are gathered into common tiles.
-constexpr int64_t kLongRow = 128;
+// Rows of at least so many bytes are tiled one by one; shorter ones are gathered into common tiles.
+constexpr int64_t kLongRow = 1280;
 // Rows of blocks that are written past the caches are at least this long.
 constexpr int64_t kStreamedRow = 256;
 // Strides below this share cache lines.
@@ -170,7 +170,8 @@ class Machine {
                 return;
             }
         }
-        tiling_ = last == 0 || loop_.inner() >= kLongRow ? Tiling::Rows : Tiling::Flat;
+        const int64_t row = loop_.inner() * std::max(program_.widest_bits, 32) / 8;
+        tiling_ = last == 0 || row >= kLongRow ? Tiling::Rows : Tiling::Flat;
     }
 
     // A large result that is not read in this run goes past the caches.
