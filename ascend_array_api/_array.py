@@ -199,21 +199,24 @@ def _rebuild(
     data: bytes | bytearray | memoryview,
 ) -> Array:
     """Make an array of what `__reduce_ex__` stored, after checking that it is whole."""
-    if version != _PICKLE_VERSION:
+    if type(version) is not int or version != _PICKLE_VERSION:
         raise ValueError(
             f"unpickling an array: layout {version!r} is not known here, only {_PICKLE_VERSION}; "
             "it was written by another version of ascend_array_api"
         )
-    dtype = dtype_named(dtype_name)
+    dtype = dtype_named(dtype_name) if isinstance(dtype_name, str) else None
     if dtype is None:
         raise ValueError(f"unpickling an array: unknown dtype {dtype_name!r}")
-    if not all(isinstance(n, int) and n >= 0 for n in shape):
+    regular = isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape)
+    if not regular or len(shape) > _core.max_dimensions:
         raise ValueError(f"unpickling an array: bad shape {shape!r}")
     try:
         target = resolve_device("unpickling an array", device)
     except ValueError as error:
         raise ValueError(f"{error}; move it with to_device('cpu') before pickling it") from None
     size = math.prod(shape)
+    if not isinstance(data, bytes | bytearray | memoryview | pickle.PickleBuffer):
+        raise TypeError(f"unpickling an array: {type(data).__name__} holds no elements")
     content = np.frombuffer(data, np.uint8)
     expected = -(-size // 8) if dtype == np.bool_ else size * dtype.itemsize
     if content.size != expected:

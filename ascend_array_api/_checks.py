@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import operator
-from typing import SupportsIndex
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from . import _core
 from ._core import Array, as_axes, as_axis, as_contracted_axis
-from ._dtypes import KINDS, float64, kind_of
+from ._dtypes import KINDS, kind_of
 
 __all__ = [
     "as_axes",
@@ -15,10 +18,17 @@ __all__ = [
     "as_contracted_axis",
     "as_floating",
     "as_index",
+    "composed",
     "require_array",
     "require_numeric",
     "require_rank",
 ]
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_PART = re.compile(r"^\w+: ")  # the name that begins the messages of a part
 
 
 def require_array(function: str, *arrays: object) -> None:
@@ -44,14 +54,7 @@ def require_numeric(function: str, *arrays: Array) -> None:
 def as_floating(function: str, x: Array) -> Array:
     """Return x when it is floating-point; in relaxed mode integers and bool become float64."""
     require_array(function, x)
-    if kind_of(x.dtype) in "fc":
-        return x
-    if _core.get_strict():
-        raise TypeError(
-            f"{function}: expected a floating-point dtype, got {x.dtype}; convert with astype"
-            f"{_core.HOW_TO_RELAX}"
-        )
-    return _core.astype(x, float64, True, None)
+    return _core.as_elements(function, x)
 
 
 def require_rank(function: str, x: Array, rank: int) -> None:
@@ -62,6 +65,26 @@ def require_rank(function: str, x: Array, rank: int) -> None:
 
 def as_index(function: str, name: str, value: object) -> int:
     """Return an integer argument as a Python int, or raise TypeError."""
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        raise TypeError(f"{function}: {name} must be an int, got {type(value).__name__}")
-    return operator.index(value)
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise TypeError(f"{function}: {name} must be an int, got {type(value).__name__}")
+
+
+def composed(function: Callable[P, R]) -> Callable[P, R]:
+    """Make the errors of a function's parts name the function itself."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError, IndexError, OverflowError, MemoryError) as error:
+            text = error.args[0] if error.args else None
+            if isinstance(text, str):
+                named = f"{function.__name__}: {_PART.sub('', text)}"
+                error.args = (named, *error.args[1:])
+            raise
+
+    return call

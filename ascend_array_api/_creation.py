@@ -7,20 +7,24 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ._checks import require_array
+from ._checks import composed, require_array
 from ._core import (
     Array,
     arange as _arange,
     asarray as _asarray,
     empty as _empty,
+    empty_like as _empty_like,
     eye as _eye,
     from_dlpack as _from_dlpack,
     full as _full,
+    full_like as _full_like,
     linspace as _linspace,
     ones as _ones,
+    ones_like as _ones_like,
     tril as _tril,
     triu as _triu,
     zeros as _zeros,
+    zeros_like as _zeros_like,
 )
 from ._manipulation import broadcast_to
 from ._types import DeviceLike, DType, RealScalar, Scalar, Shape, SupportsDLPack
@@ -193,10 +197,7 @@ def empty_like(
     TypeError
         If `x` is not an array.
     """
-    require_array("empty_like", x)
-    return _empty(
-        x.shape, x.dtype if dtype is None else dtype, x.device if device is None else device
-    )
+    return _empty_like(x, dtype, device)
 
 
 def eye(
@@ -343,13 +344,7 @@ def full_like(
     OverflowError
         If `fill_value` is out of the range of an integer dtype.
     """
-    require_array("full_like", x)
-    return _full(
-        x.shape,
-        fill_value,
-        x.dtype if dtype is None else dtype,
-        x.device if device is None else device,
-    )
+    return _full_like(x, fill_value, dtype, device)
 
 
 def linspace(
@@ -400,6 +395,7 @@ def linspace(
     return _linspace(start, stop, num, dtype, device, endpoint)
 
 
+@composed
 def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
     """Coordinate arrays of the grid that vectors of coordinates span.
 
@@ -438,7 +434,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
            [20, 21, 22]], dtype=int64, device=cpu)
     """
     require_array("meshgrid", *arrays)
-    if indexing not in ("xy", "ij"):
+    if not isinstance(indexing, str) or indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', got {indexing!r}")
     for x in arrays:
         if x.ndim != 1:
@@ -509,10 +505,7 @@ def ones_like(
     TypeError
         If `x` is not an array.
     """
-    require_array("ones_like", x)
-    return _ones(
-        x.shape, x.dtype if dtype is None else dtype, x.device if device is None else device
-    )
+    return _ones_like(x, dtype, device)
 
 
 def tril(x: Array, /, *, k: int = 0) -> Array:
@@ -612,7 +605,4 @@ def zeros_like(
     TypeError
         If `x` is not an array.
     """
-    require_array("zeros_like", x)
-    return _zeros(
-        x.shape, x.dtype if dtype is None else dtype, x.device if device is None else device
-    )
+    return _zeros_like(x, dtype, device)

@@ -120,7 +120,7 @@ def as_dtype(function: str, dtype: object) -> DType:
             )
         try:
             return as_dtype(function, np.dtype(dtype))  # type: ignore[call-overload]
-        except TypeError:
+        except (TypeError, ValueError):
             raise TypeError(f"{function}: {dtype!r} is not a supported dtype") from None
     found = dtype_named(dtype.name) if dtype.isnative else None
     if found is None:

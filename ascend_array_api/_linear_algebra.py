@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ._checks import as_axes, as_index, require_array, require_numeric, require_rank
+from ._checks import as_axes, as_index, composed, require_array, require_rank
 from ._core import (
     Array,
     matmul as _matmul,
@@ -83,6 +83,7 @@ def _contracted(
     return as_axes("tensordot", first, x1.ndim), as_axes("tensordot", second, x2.ndim)
 
 
+@composed
 def tensordot(
     x1: Array,
     x2: Array,
@@ -127,7 +128,7 @@ def tensordot(
     Array([[12., 12.],
            [12., 12.]], dtype=float64, device=cpu)
     """
-    require_numeric("tensordot", x1, x2)
+    require_array("tensordot", x1, x2)
     axes1, axes2 = _contracted(x1, x2, axes)
     lengths1 = tuple(x1.shape[i] for i in axes1)
     lengths2 = tuple(x2.shape[i] for i in axes2)

@@ -92,7 +92,7 @@ def unique_all(x: Array, /) -> UniqueAll:
     >>> r.values, r.counts
     (Array([1, 2], dtype=int64, device=cpu), Array([1, 2], dtype=int64, device=cpu))
     """
-    values, indices, inverse, counts = _unique(x, True, True, True)
+    values, indices, inverse, counts = _unique("unique_all", x, True, True, True)
     return UniqueAll(values, cast(Array, indices), cast(Array, inverse), cast(Array, counts))
 
 
@@ -118,7 +118,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
     -----
     Each ``nan`` is distinct from all others, and zeros of both signs are one value.
     """
-    values, _, _, counts = _unique(x, False, False, True)
+    values, _, _, counts = _unique("unique_counts", x, False, False, True)
     return UniqueCounts(values, cast(Array, counts))
 
 
@@ -145,7 +145,7 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
     -----
     Each ``nan`` is distinct from all others, and zeros of both signs are one value.
     """
-    values, _, inverse, _ = _unique(x, False, True, False)
+    values, _, inverse, _ = _unique("unique_inverse", x, False, True, False)
     return UniqueInverse(values, cast(Array, inverse))
 
 
@@ -171,4 +171,4 @@ def unique_values(x: Array, /) -> Array:
     -----
     Each ``nan`` is distinct from all others, and zeros of both signs are one value.
     """
-    return _unique(x, False, False, False)[0]
+    return _unique("unique_values", x, False, False, False)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._checks import as_axis, as_index, require_numeric
+from ._checks import as_axis, as_index, composed, require_numeric
 from ._core import (
     Array,
     all as _all,
@@ -69,6 +69,7 @@ def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _any(x, axis, keepdims)
 
 
+@composed
 def diff(
     x: Array,
     /,

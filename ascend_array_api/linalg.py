@@ -18,6 +18,7 @@ from ._checks import (
     as_contracted_axis,
     as_floating,
     as_index,
+    composed,
     require_array,
     require_numeric,
     require_rank,
@@ -120,6 +121,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     return _core.cholesky(x, upper)
 
 
+@composed
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Cross product of vectors of three elements.
 
@@ -390,6 +392,7 @@ def _root_of_squares(x: Array, axis: Axes, keepdims: bool) -> Array:
     return safe if keepdims else _core.reshape(safe, total.shape, None)
 
 
+@composed
 def matrix_norm(
     x: Array,
     /,
@@ -459,6 +462,7 @@ def _require_square(function: str, x: Array) -> None:
         raise ValueError(f"{function}: expected square matrices, got shape {x.shape}")
 
 
+@composed
 def matrix_power(x: Array, n: int, /) -> Array:
     """Integer power of a square matrix.
 
@@ -515,6 +519,7 @@ def _cutoff(function: str, x: Array, values: Array, rtol: float | Array | None) 
     return _core.multiply(_largest(values, -1, True), rtol)
 
 
+@composed
 def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """Rank of a matrix: how many singular values are not negligible.
 
@@ -545,6 +550,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     return _core.astype(_core.count_nonzero(counted, -1, False), int64, False, None)
 
 
+@composed
 def outer(x1: Array, x2: Array, /) -> Array:
     """Outer product of two vectors.
 
@@ -573,6 +579,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     return _core.multiply(x1[:, None], x2[None, :])
 
 
+@composed
 def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """Pseudo-inverse of a matrix (Moore and Penrose).
 
@@ -747,6 +754,7 @@ def svdvals(x: Array, /) -> Array:
     return _core.svdvals(x)
 
 
+@composed
 def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:
     """Sum of the elements on a diagonal of a matrix.
 
@@ -787,6 +795,7 @@ def _power_norm(x: Array, axis: Axes, keepdims: bool, ord: int | float) -> Array
     return _core.reciprocal(total) if ord == -1 else _core.pow(total, 1 / ord)
 
 
+@composed
 def vector_norm(
     x: Array,
     /,

@@ -22,6 +22,7 @@ from . import _core
 from ._core import Array
 from ._device import Device
 from ._memory import Arena, ArenaStatistics, MemoryPool, MemoryStatistics, arena
+from ._routing import Route, RoutingTable, routing
 from ._streams import Event, Stream, current_stream
 
 __all__ = [
@@ -32,6 +33,8 @@ __all__ = [
     "Event",
     "MemoryPool",
     "MemoryStatistics",
+    "Route",
+    "RoutingTable",
     "Stream",
     "arena",
     "current_stream",
@@ -39,6 +42,7 @@ __all__ = [
     "get_num_threads",
     "get_strict",
     "instruction_set",
+    "routing",
     "set_num_threads",
     "set_strict",
     "strict",

@@ -14,15 +14,15 @@
 namespace asc {
 namespace {
 
-// Relaxed mode: the dtype in which NumPy computes an operation that the standard does not define
-// for `dtype`, or the dtype itself.
-DType relaxed_dtype(Op op, DType dtype) {
-    Category category = info(op).category;
+// Relaxed mode: the dtype in which NumPy computes what the standard defines for a category only,
+// or the dtype itself.
+DType relaxed_dtype(Category category, DType dtype) {
     if (accepts(category, dtype)) return dtype;
     if (category == Category::Floating || category == Category::RealFloating) {
         return is_complex(dtype) ? dtype : DType::Float64;
     }
-    return is_bool(dtype) && category != Category::Boolean ? DType::Int8 : dtype;
+    if (category == Category::Boolean) return DType::Bool;
+    return is_bool(dtype) ? DType::Int8 : dtype;
 }
 
 // Relaxed mode: arithmetic of bools is logic in NumPy.
@@ -206,23 +206,13 @@ bool apply_inplace_directly(Op op, const Array& target, std::span<const Argument
     return true;
 }
 
-struct Plan {
-    Op op;
-    DType dtype;    // of the operands, promoted
-    DType compute;  // of the kernel
-    DType result;
-};
-
 Plan plan(Op op, std::span<const Argument> args, bool strict) {
     const char* function = info(op).name;
     DType dtype = common_dtype(function, values(op, args), strict);
-    if (!strict) {
-        op = relaxed_op(op, dtype);
-        dtype = relaxed_dtype(op, dtype);
-    }
-    require(function, info(op).category, dtype);
-    if (op == Op::Pow) check_integer_pow(args[1], dtype);
-    return {op, dtype, kernel_dtype(op, dtype), result_dtype(info(op).result, dtype)};
+    auto found = plan(op, dtype, strict);
+    if (!found) refuse_dtype(function, info(op).category, dtype, strict && plan(op, dtype, false));
+    if (found->op == Op::Pow) check_integer_pow(args[1], found->dtype);
+    return *found;
 }
 
 }  // namespace
@@ -268,11 +258,24 @@ DType common_dtype(const char* function, std::span<const Argument> args, bool st
     return dtype;
 }
 
-void require(const char* function, Category category, DType dtype) {
-    if (accepts(category, dtype)) return;
+std::optional<Plan> plan(Op op, DType dtype, bool strict) {
+    if (!strict) {
+        op = relaxed_op(op, dtype);
+        dtype = relaxed_dtype(info(op).category, dtype);
+    }
+    if (!accepts(info(op).category, dtype)) return std::nullopt;
+    return Plan{op, dtype, kernel_dtype(op, dtype), result_dtype(info(op).result, dtype)};
+}
+
+void refuse_dtype(const char* function, Category category, DType dtype, bool relaxable) {
     raise(ErrorKind::Type,
           "%s: dtype %s is not supported; accepted: %s dtypes; convert with astype%s", function,
-          name(dtype), describe(category), is_complex(dtype) ? "" : kRelax);
+          name(dtype), describe(category), relaxable ? kRelax : "");
+}
+
+void require(const char* function, Category category, DType dtype) {
+    if (accepts(category, dtype)) return;
+    refuse_dtype(function, category, dtype, accepts(category, relaxed_dtype(category, dtype)));
 }
 
 bool apply_directly(Op op, std::span<const Argument> args, Array& out) {

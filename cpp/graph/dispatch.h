@@ -1,5 +1,6 @@
 // Dispatch: from an operation and its arguments to checked dtypes, a result and a kernel.
 #pragma once
+#include <optional>
 #include <span>
 
 #include "core/array.h"
@@ -19,7 +20,20 @@ struct Argument {
 DType promote_or_raise(const char* function, DType a, DType b, bool strict);
 // The common dtype of arguments, arrays first; at least one must be an array.
 DType common_dtype(const char* function, std::span<const Argument> args, bool strict);
-// Throws Error(Type) that names the function, the dtype and what is accepted.
+// How an operation computes on arguments of one dtype.
+struct Plan {
+    Op op;
+    DType dtype;    // of the operands, promoted
+    DType compute;  // of the kernel
+    DType result;
+};
+// Nothing where the operation does not take the dtype.
+std::optional<Plan> plan(Op op, DType dtype, bool strict);
+
+// Throws Error(Type) that names the function, the dtype, what is accepted, and how to relax.
+[[noreturn]] void refuse_dtype(const char* function, Category category, DType dtype,
+                               bool relaxable);
+// The same for a dtype that is not in the category.
 void require(const char* function, Category category, DType dtype);
 
 // op(args...) in `out`, where that is one call of a kernel on small operands, for which both modes

@@ -16,6 +16,9 @@ enum class Category : uint8_t {
     Integer,        // signed and unsigned integers
     IntegerOrBool,  // "integer or boolean"
     Boolean,        // bool
+    RealOrBool,     // integers, real floats and bool
+    WideFloating,   // floats of at least 32 bits a component
+    NotNarrow,      // all but float16 and bfloat16
 };
 
 enum class Result : uint8_t {
@@ -134,6 +137,12 @@ constexpr bool accepts(Category c, DType d) {
             return is_integer(d) || is_bool(d);
         case Category::Boolean:
             return is_bool(d);
+        case Category::RealOrBool:
+            return !is_complex(d);
+        case Category::WideFloating:
+            return is_float(d) && !is_narrow_float(d);
+        case Category::NotNarrow:
+            return !is_narrow_float(d);
     }
     return false;
 }
@@ -157,6 +166,12 @@ constexpr const char* describe(Category c) {
             return "integer or bool";
         case Category::Boolean:
             return "bool";
+        case Category::RealOrBool:
+            return "real";
+        case Category::WideFloating:
+            return "float32, float64, complex64 and complex128";
+        case Category::NotNarrow:
+            return "all but the 16-bit floating-point";
     }
     return "";
 }

@@ -164,9 +164,10 @@ DType to_dtype(PyObject* o, const char* function) {
     if (auto d = find_dtype(o)) return *d;
     State& s = state();
     if ((PyUnicode_Check(o) || PyType_Check(o)) && !strict()) {
-        Object converted = Object::steal(
-            PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(s.dtype_type), o, nullptr));
-        if (auto d = find_dtype(converted.get())) return *d;
+        PyObject* raw =
+            PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(s.dtype_type), o, nullptr);
+        if (!raw) forgive(PyExc_Exception);
+        if (auto d = raw ? find_dtype(Object::steal(raw).get()) : std::nullopt) return *d;
     }
     Object text = Object::steal(PyObject_Repr(o));
     const char* utf8 = PyUnicode_AsUTF8(text.get());
@@ -188,6 +189,7 @@ PyObject* device_object() { return state().cpu_device; }
 void check_device(PyObject* o, const char* function) {
     if (o == Py_None || o == state().cpu_device) return;
     int equal = PyUnicode_Check(o) ? PyObject_RichCompareBool(state().cpu_device, o, Py_EQ) : 0;
+    if (equal < 0) throw PythonError{};
     if (equal > 0) return;
     Object text = Object::steal(PyObject_Repr(o));
     const char* utf8 = PyUnicode_AsUTF8(text.get());
@@ -245,10 +247,12 @@ int64_t to_int(PyObject* o, const char* function, const char* parameter) {
     int64_t value = PyLong_CheckExact(o) ? PyLong_AsLongLong(o) : -1;
     if (value != -1) return value;
     PyErr_Clear();
-    if (!PyIndex_Check(o) || PyBool_Check(o)) {
+    PyObject* raw = PyIndex_Check(o) && !PyBool_Check(o) ? PyNumber_Index(o) : nullptr;
+    if (!raw) {
+        forgive(PyExc_TypeError);
         raise(ErrorKind::Type, "%s: %s must be an int, got %s", function, parameter, type_of(o));
     }
-    Object number = Object::steal(PyNumber_Index(o));
+    Object number = Object::steal(raw);
     value = PyLong_AsLongLong(number.get());
     if (value == -1 && PyErr_Occurred()) {
         PyErr_Clear();
@@ -298,6 +302,18 @@ bool to_bool(PyObject* o, const char* function, const char* parameter) {
     raise(ErrorKind::Type, "%s: %s must be True or False, got %s", function, parameter, type_of(o));
 }
 
+Object as_tuple(PyObject* sequence) {
+    if (PyTuple_Check(sequence) || PyList_Check(sequence))
+        return Object::steal(PySequence_Tuple(sequence));
+    Py_ssize_t n = PySequence_Size(sequence);
+    if (n < 0) throw PythonError{};
+    Object tuple = Object::steal(PyTuple_New(n));
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        PyTuple_SET_ITEM(tuple.get(), i, Object::steal(PySequence_GetItem(sequence, i)).release());
+    }
+    return tuple;
+}
+
 Dims to_dims(PyObject* o, const char* function, const char* parameter) {
     if (PyTuple_CheckExact(o)) {
         auto n = static_cast<int>(PyTuple_GET_SIZE(o));
@@ -310,7 +326,7 @@ Dims to_dims(PyObject* o, const char* function, const char* parameter) {
         raise(ErrorKind::Type, "%s: %s must be an int or a sequence of ints, got %s", function,
               parameter, type_of(o));
     }
-    Object tuple = Object::steal(PySequence_Tuple(o));
+    Object tuple = as_tuple(o);
     return to_dims(tuple.get(), function, parameter);
 }
 
@@ -337,6 +353,10 @@ std::vector<Array> to_arrays(PyObject* o, const char* function, const char* para
         arrays.push_back(to_view(PySequence_Fast_GET_ITEM(o, i), function, parameter));
     }
     return arrays;
+}
+
+void require(Function f, DType dtype) {
+    if (!accepts(info(f).accepted, dtype)) asc::require(f, dtype, strict());
 }
 
 void take_interpreter(PyThreadState* state) noexcept {

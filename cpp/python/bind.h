@@ -13,6 +13,7 @@
 #include "core/array.h"
 #include "core/scalar.h"
 #include "graph/dispatch.h"
+#include "graph/functions.h"
 
 namespace asc::python {
 
@@ -106,6 +107,8 @@ int to_axis(PyObject* o, int ndim, const char* function);
 bool to_bool(PyObject* o, const char* function, const char* parameter);
 // The name of a function composed in Python, for messages; lives as long as o.
 const char* to_name(PyObject* o);
+// The items of a sequence, as many as it says it has: some have no end.
+Object as_tuple(PyObject* sequence);
 // An int or a sequence of ints.
 Dims to_dims(PyObject* o, const char* function, const char* parameter);
 PyObject* dims_tuple(const Dims& dims);
@@ -117,6 +120,9 @@ std::vector<Array> to_arrays(PyObject* o, const char* function, const char* para
 // ---- modes
 // Strictness in force here and now; looks up a context variable, so only ask when it matters.
 bool strict();
+
+// Throws unless the function takes the dtype in the mode in force.
+void require(Function f, DType dtype);
 
 // Waits for the interpreter's lock. Where the interpreter ends meanwhile, Python unwinds the
 // thread, which no frame here could take: it stops here instead.

@@ -19,12 +19,33 @@ void zero(const Array& x) {
     std::memset(x.storage->data(), 0, static_cast<size_t>((x.size() * bits(x.dtype) + 7) / 8));
 }
 
+// Shape and dtype of an array to make: given, or by default those of a pattern.
+struct Form {
+    Dims shape;
+    DType dtype;
+};
+Form to_form(PyObject* const* args, const char* function) {
+    Form form{to_dims(args[0], function, "shape"), kDefaultFloat};
+    form.dtype = to_optional_dtype(args[1], function).value_or(kDefaultFloat);
+    check_device(args[2], function);
+    return form;
+}
+Form form_of(PyObject* const* args, const char* function) {
+    const Array& x = to_view(args[0], function, "x");
+    Form form{x.shape, to_optional_dtype(args[1], function).value_or(x.dtype)};
+    check_device(args[2], function);
+    return form;
+}
+
+Array uninitialised(Form form, const char* function) {
+    checked_size(form.shape, form.dtype, function);
+    return Array::empty(std::move(form.shape), form.dtype);
+}
 PyObject* empty(PyObject* const* args) {
-    Dims shape = to_dims(args[0], "empty", "shape");
-    DType dtype = to_optional_dtype(args[1], "empty").value_or(kDefaultFloat);
-    check_device(args[2], "empty");
-    checked_size(shape, dtype, "empty");
-    return wrap(Array::empty(std::move(shape), dtype));
+    return wrap(uninitialised(to_form(args, "empty"), "empty"));
+}
+PyObject* empty_like(PyObject* const* args) {
+    return wrap(uninitialised(form_of(args, "empty_like"), "empty_like"));
 }
 
 // The smallest scalar source: one element, broadcast by assign.
@@ -37,43 +58,54 @@ Array filled(Dims shape, DType dtype, const Scalar& value, const char* function)
     return out;
 }
 
-PyObject* zeros(PyObject* const* args) {
-    Dims shape = to_dims(args[0], "zeros", "shape");
-    DType dtype = to_optional_dtype(args[1], "zeros").value_or(kDefaultFloat);
-    check_device(args[2], "zeros");
-    return wrap(filled(std::move(shape), dtype, Scalar{Kind::Bool}, "zeros"));
+constexpr Scalar kZero{Kind::Bool, false, false, 0};
+constexpr Scalar kOne{Kind::Bool, false, false, 1};
+
+PyObject* filled(Form form, const Scalar& value, const char* function) {
+    return wrap(filled(std::move(form.shape), form.dtype, value, function));
 }
-PyObject* ones(PyObject* const* args) {
-    Dims shape = to_dims(args[0], "ones", "shape");
-    DType dtype = to_optional_dtype(args[1], "ones").value_or(kDefaultFloat);
-    check_device(args[2], "ones");
-    return wrap(filled(std::move(shape), dtype, Scalar{Kind::Bool, false, false, 1}, "ones"));
+PyObject* zeros(PyObject* const* args) { return filled(to_form(args, "zeros"), kZero, "zeros"); }
+PyObject* zeros_like(PyObject* const* args) {
+    return filled(form_of(args, "zeros_like"), kZero, "zeros_like");
+}
+PyObject* ones(PyObject* const* args) { return filled(to_form(args, "ones"), kOne, "ones"); }
+PyObject* ones_like(PyObject* const* args) {
+    return filled(form_of(args, "ones_like"), kOne, "ones_like");
 }
 
+// An array of one value, an array of no dimensions or a number, whose dtype is the default.
+PyObject* filled_by(Dims shape, PyObject* fill_value, std::optional<DType> dtype,
+                    const char* function) {
+    Scalar room;
+    Argument value = to_argument(fill_value, room, function, "fill_value");
+    if (value.array && value.array->ndim() != 0) {
+        raise(ErrorKind::Value, "%s: fill_value must be a scalar, got an array of shape %s",
+              function, to_string(value.array->shape).c_str());
+    }
+    DType target = dtype.value_or(value.array ? value.array->dtype : default_dtype(room));
+    if (!value.array) {
+        check_value(room, target, function);
+        return wrap(filled(std::move(shape), target, room, function));
+    }
+    if (target != value.array->dtype && strict())
+        promote_or_raise(function, target, value.array->dtype, true);
+    Array out = uninitialised({std::move(shape), target}, function);
+    {
+        Unlocked unlocked(out.size());
+        assign(out, *value.array, function);
+    }
+    return wrap(std::move(out));
+}
 PyObject* full(PyObject* const* args) {
     Dims shape = to_dims(args[0], "full", "shape");
     auto dtype = to_optional_dtype(args[2], "full");
     check_device(args[3], "full");
-    Scalar room;
-    Argument value = to_argument(args[1], room, "full", "fill_value");
-    if (value.array && value.array->ndim() != 0) {
-        raise(ErrorKind::Value, "full: fill_value must be a scalar, got an array of shape %s",
-              to_string(value.array->shape).c_str());
-    }
-    DType target = dtype.value_or(value.array ? value.array->dtype : default_dtype(room));
-    if (!value.array) {
-        check_value(room, target, "full");
-        return wrap(filled(std::move(shape), target, room, "full"));
-    }
-    if (target != value.array->dtype && strict())
-        promote_or_raise("full", target, value.array->dtype, true);
-    checked_size(shape, target, "full");
-    Array out = Array::empty(std::move(shape), target);
-    {
-        Unlocked unlocked(out.size());
-        assign(out, *value.array, "full");
-    }
-    return wrap(std::move(out));
+    return filled_by(std::move(shape), args[1], dtype, "full");
+}
+PyObject* full_like(PyObject* const* args) {
+    PyObject* pattern[3] = {args[0], args[2], args[3]};
+    Form form = form_of(pattern, "full_like");
+    return filled_by(std::move(form.shape), args[1], form.dtype, "full_like");
 }
 
 PyObject* eye(PyObject* const* args) {
@@ -87,7 +119,7 @@ PyObject* eye(PyObject* const* args) {
     Array out = Array::empty(std::move(shape), dtype);
     zero(out);
     k = std::clamp(k, -rows, columns);
-    assign(diagonal(out, k), from_scalar(Scalar{Kind::Bool, false, false, 1}, dtype, "eye"), "eye");
+    assign(diagonal(out, k), from_scalar(kOne, dtype, "eye"), "eye");
     return wrap(std::move(out));
 }
 
@@ -311,11 +343,15 @@ PyObject* triangle_of(PyObject* const* args) {
 PyMethodDef creation_methods[] = {
     method<arange, 5>("arange"),
     method<empty, 3>("empty"),
+    method<empty_like, 3>("empty_like"),
     method<eye, 5>("eye"),
     method<full, 4>("full"),
+    method<full_like, 4>("full_like"),
     method<linspace, 6>("linspace"),
     method<ones, 3>("ones"),
+    method<ones_like, 3>("ones_like"),
     method<zeros, 3>("zeros"),
+    method<zeros_like, 3>("zeros_like"),
     method<triangle_of<true>, 2>("tril"),
     method<triangle_of<false>, 2>("triu"),
     kEnd,

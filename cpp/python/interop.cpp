@@ -308,7 +308,7 @@ void collect(PyObject* o, int depth, Leaves& leaves, const char* function) {
         raise(ErrorKind::Value, "%s: the sequence is nested deeper than %d levels", function,
               kMaxRank);
     }
-    Object items = Object::steal(PySequence_Tuple(o));
+    Object items = as_tuple(o);
     Py_ssize_t n = PyTuple_GET_SIZE(items.get());
     if (leaves.values.empty() && depth == leaves.shape.size()) {
         leaves.shape.push_back(n);
@@ -420,6 +420,7 @@ void check_cast(DType from, DType to, const char* function) {
 Array physical_cast(const Array& x, DType from, std::optional<DType> wanted, const char* function) {
     DType to = wanted.value_or(from);
     check_cast(from, to, function);
+    checked_size(x.shape, to, function);
     Unlocked unlocked(x.size());
     // Bools came as bytes: packed first, since a byte may hold any true value.
     if (from == DType::Bool) return is_bool(to) ? pack_bytes(x) : cast(pack_bytes(x), to);

@@ -16,18 +16,17 @@ namespace {
 
 // ---- products
 
-DType product_dtype(const char* function, DType a, DType b) {
+DType product_dtype(Function f, DType a, DType b) {
     const std::optional<DType> known = promote(a, b, true);
-    const DType d = known ? *known : promote_or_raise(function, a, b, strict());
-    if (!is_bool(d)) return d;
-    if (strict()) require(function, Category::Numeric, d);
+    const DType d = known ? *known : promote_or_raise(info(f).name(), a, b, strict());
+    require(f, d);
     return d;
 }
 
-// x with elements of `d`; bool as integers, so that sums cannot wrap.
-Array operand(const Array& x, DType d) {
-    const DType computed = is_bool(d) ? DType::Int64 : d;
-    return x.dtype == computed ? x : convert(x, computed);
+// x with the elements that a function computes on, for operands that promote to `d`.
+Array operand(const Array& x, Function f, DType d) {
+    const DType element = element_dtype(f, d);
+    return x.dtype == element ? x : convert(x, element);
 }
 
 Dims leading(const Dims& shape, int dropped) { return Dims(shape.data(), shape.size() - dropped); }
@@ -89,10 +88,10 @@ PyObject* as_contracted_axis(PyObject* const* args) {
 PyObject* vecdot(PyObject* const* args) {
     const Array& x1 = to_array(args[0], "vecdot", "x1");
     const Array& x2 = to_array(args[1], "vecdot", "x2");
-    const DType d = product_dtype("vecdot", x1.dtype, x2.dtype);
+    const DType d = product_dtype(Function::VecDot, x1.dtype, x2.dtype);
     const int axis = contracted_axis(args[2], x1, x2, "vecdot");
-    const Array a = axis_last(operand(x1, d), x1.ndim() + axis);
-    const Array b = axis_last(operand(x2, d), x2.ndim() + axis);
+    const Array a = axis_last(operand(x1, Function::VecDot, d), x1.ndim() + axis);
+    const Array b = axis_last(operand(x2, Function::VecDot, d), x2.ndim() + axis);
     const int64_t k = a.shape.back();
     if (b.shape.back() != k)
         raise(ErrorKind::Value,
@@ -130,21 +129,16 @@ struct Stack {
     cpu::Rectangles rectangle() const { return {x.dtype, m, n, count(), x.data()}; }
 };
 
-bool has_lapack(DType d) { return is_float(d) && !is_narrow_float(d); }
-
-// x in a dtype that LAPACK has; integers become float64 in relaxed mode only.
-Array floating(const Array& x, const char* function) {
-    if (has_lapack(x.dtype)) return x;
-    if (!is_float(x.dtype) && !strict()) return cast(x, DType::Float64);
-    require(function, Category::Floating, x.dtype);
-    raise(ErrorKind::Type,
-          "%s: %s is not supported; accepted are float32, float64, complex64 and complex128 "
-          "(convert with astype)",
-          function, name(x.dtype));
+// x in a dtype that LAPACK has.
+Array floating(const Array& x, Function f) {
+    require(f, x.dtype);
+    const DType element = element_dtype(f, x.dtype);
+    return x.dtype == element ? x : cast(x, element);
 }
 
-Stack to_stack(const Array& given, const char* function) {
-    const Array x = floating(given, function);
+Stack to_stack(const Array& given, Function f) {
+    const char* function = info(f).name();
+    const Array x = floating(given, f);
     if (x.ndim() < 2)
         raise(ErrorKind::Value,
               "%s: expected a matrix or a stack of matrices (at least 2 dimensions), got shape %s",
@@ -152,17 +146,17 @@ Stack to_stack(const Array& given, const char* function) {
     return {function, contiguous(x), leading(x.shape, 2), x.shape[x.ndim() - 2], x.shape.back()};
 }
 
-Stack to_square(const Array& x, const char* function) {
-    Stack s = to_stack(x, function);
+Stack to_square(const Array& x, Function f) {
+    Stack s = to_stack(x, f);
     if (s.m != s.n)
         raise(ErrorKind::Value,
-              "%s: the last two dimensions must be equal (square matrices), got shape %s", function,
-              to_string(x.shape).c_str());
+              "%s: the last two dimensions must be equal (square matrices), got shape %s",
+              s.function, to_string(x.shape).c_str());
     return s;
 }
 
-Stack square_argument(PyObject* const* args, const char* function) {
-    return to_square(to_array(args[0], function, "x"), function);
+Stack square_argument(PyObject* const* args, Function f) {
+    return to_square(to_array(args[0], info(f).name(), "x"), f);
 }
 
 const char* reason(cpu::Failure failure) {
@@ -211,7 +205,7 @@ void run(const Stack& s, F body) {
 }
 
 PyObject* cholesky(PyObject* const* args) {
-    const Stack s = square_argument(args, "cholesky");
+    const Stack s = square_argument(args, Function::Cholesky);
     const bool upper = to_bool(args[1], "cholesky", "upper");
     Array out = s.result({s.n, s.n});
     run(s, [&](const cpu::Parallel& par) {
@@ -221,14 +215,14 @@ PyObject* cholesky(PyObject* const* args) {
 }
 
 PyObject* det(PyObject* const* args) {
-    const Stack s = square_argument(args, "det");
+    const Stack s = square_argument(args, Function::Det);
     Array out = s.result({});
     run(s, [&](const cpu::Parallel& par) { return cpu::det(s.square(), out.data(), par); });
     return wrap(std::move(out));
 }
 
 PyObject* slogdet(PyObject* const* args) {
-    const Stack s = square_argument(args, "slogdet");
+    const Stack s = square_argument(args, Function::SlogDet);
     std::vector<Array> out{s.result({}), s.result({}, real_part(s.x.dtype))};
     run(s, [&](const cpu::Parallel& par) {
         return cpu::slogdet(s.square(), out[0].data(), out[1].data(), par);
@@ -237,14 +231,14 @@ PyObject* slogdet(PyObject* const* args) {
 }
 
 PyObject* inv(PyObject* const* args) {
-    const Stack s = square_argument(args, "inv");
+    const Stack s = square_argument(args, Function::Inv);
     Array out = s.result({s.n, s.n});
     run(s, [&](const cpu::Parallel& par) { return cpu::inv(s.square(), out.data(), par); });
     return wrap(std::move(out));
 }
 
 PyObject* eigh(PyObject* const* args) {
-    const Stack s = square_argument(args, "eigh");
+    const Stack s = square_argument(args, Function::Eigh);
     std::vector<Array> out{s.result({s.n}, real_part(s.x.dtype)), s.result({s.n, s.n})};
     run(s, [&](const cpu::Parallel& par) {
         return cpu::eigh(s.square(), out[0].data(), out[1].data(), par);
@@ -253,7 +247,7 @@ PyObject* eigh(PyObject* const* args) {
 }
 
 PyObject* eigvalsh(PyObject* const* args) {
-    const Stack s = square_argument(args, "eigvalsh");
+    const Stack s = square_argument(args, Function::EigValsH);
     Array out = s.result({s.n}, real_part(s.x.dtype));
     run(s,
         [&](const cpu::Parallel& par) { return cpu::eigh(s.square(), out.data(), nullptr, par); });
@@ -261,7 +255,7 @@ PyObject* eigvalsh(PyObject* const* args) {
 }
 
 PyObject* eig(PyObject* const* args) {
-    const Stack s = square_argument(args, "eig");
+    const Stack s = square_argument(args, Function::Eig);
     const DType d = complex_of(s.x.dtype);
     std::vector<Array> out{s.result({s.n}, d), s.result({s.n, s.n}, d)};
     run(s, [&](const cpu::Parallel& par) {
@@ -271,7 +265,7 @@ PyObject* eig(PyObject* const* args) {
 }
 
 PyObject* eigvals(PyObject* const* args) {
-    const Stack s = square_argument(args, "eigvals");
+    const Stack s = square_argument(args, Function::EigVals);
     Array out = s.result({s.n}, complex_of(s.x.dtype));
     run(s,
         [&](const cpu::Parallel& par) { return cpu::eig(s.square(), out.data(), nullptr, par); });
@@ -290,7 +284,7 @@ bool complete_mode(PyObject* o) {
 }
 
 PyObject* qr(PyObject* const* args) {
-    const Stack s = to_stack(to_array(args[0], "qr", "x"), "qr");
+    const Stack s = to_stack(to_array(args[0], "qr", "x"), Function::Qr);
     const bool complete = complete_mode(args[1]);
     const int64_t k = complete ? s.m : std::min(s.m, s.n);
     std::vector<Array> out{s.result({s.m, k}), s.result({k, s.n})};
@@ -301,7 +295,7 @@ PyObject* qr(PyObject* const* args) {
 }
 
 PyObject* svd(PyObject* const* args) {
-    const Stack s = to_stack(to_array(args[0], "svd", "x"), "svd");
+    const Stack s = to_stack(to_array(args[0], "svd", "x"), Function::Svd);
     const bool full = to_bool(args[1], "svd", "full_matrices");
     const int64_t k = std::min(s.m, s.n);
     std::vector<Array> out{s.result({s.m, full ? s.m : k}), s.result({k}, real_part(s.x.dtype)),
@@ -313,7 +307,7 @@ PyObject* svd(PyObject* const* args) {
 }
 
 PyObject* svdvals(PyObject* const* args) {
-    const Stack s = to_stack(to_array(args[0], "svdvals", "x"), "svdvals");
+    const Stack s = to_stack(to_array(args[0], "svdvals", "x"), Function::SvdVals);
     Array out = s.result({std::min(s.m, s.n)}, real_part(s.x.dtype));
     run(s, [&](const cpu::Parallel& par) {
         return cpu::svd(s.rectangle(), nullptr, out.data(), nullptr, false, par);
@@ -331,11 +325,11 @@ Array spread(const Array& x, const Dims& batch, int core_axes) {
 PyObject* solve(PyObject* const* args) {
     const Array& x1 = to_array(args[0], "solve", "x1");
     const Array& x2 = to_array(args[1], "solve", "x2");
-    Array a = floating(x1, "solve"), b = floating(x2, "solve");
+    Array a = floating(x1, Function::Solve), b = floating(x2, Function::Solve);
     const std::optional<DType> known = promote(a.dtype, b.dtype, true);
     const DType d = known ? *known : promote_or_raise("solve", a.dtype, b.dtype, strict());
-    a = operand(a, d), b = operand(b, d);
-    Stack s = to_square(a, "solve");
+    a = operand(a, Function::Solve, d), b = operand(b, Function::Solve, d);
+    Stack s = to_square(a, Function::Solve);
     // Only a right-hand side of exactly one axis is a vector.
     const int core_axes = b.ndim() == 1 ? 1 : 2;
     if (b.ndim() == 0 || b.shape[b.ndim() - core_axes] != s.n)
@@ -361,13 +355,13 @@ PyObject* solve(PyObject* const* args) {
 }  // namespace
 
 Array matmul(const Array& x1, const Array& x2) {
-    const DType d = product_dtype("matmul", x1.dtype, x2.dtype);
+    const DType d = product_dtype(Function::MatMul, x1.dtype, x2.dtype);
     if (x1.ndim() == 0 || x2.ndim() == 0)
         raise(ErrorKind::Value,
               "matmul: both arrays need at least one dimension, got shapes %s and %s",
               to_string(x1.shape).c_str(), to_string(x2.shape).c_str());
     const bool row = x1.ndim() == 1, column = x2.ndim() == 1;
-    Array a = operand(x1, d), b = operand(x2, d);
+    Array a = operand(x1, Function::MatMul, d), b = operand(x2, Function::MatMul, d);
     if (row) a = expand_dims(a, 0);
     if (column) b = expand_dims(b, 1);
     if (a.shape.back() != b.shape[b.ndim() - 2])

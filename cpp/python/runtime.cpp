@@ -111,6 +111,43 @@ PyObject* tape_counters(PyObject* const*) {
                          c.groups, "programs", c.programs);
 }
 
+PyObject* route_tuple(const Route& route) {
+    const char* compute = route.compute ? name(*route.compute) : nullptr;
+    return Py_BuildValue("(ssz)", route.name, name(route.dtype), compute);
+}
+
+// (operation, dtype, dtype of its kernels or None) for everything that has kernels, as it is
+// dispatched in the mode in force.
+PyObject* routes(PyObject* const*) {
+    const bool mode = strict();
+    Object list = Object::steal(PyList_New(0));
+    auto add = [&](const Route& r) {
+        Object tuple = Object::steal(route_tuple(r));
+        if (PyList_Append(list.get(), tuple.get()) < 0) throw PythonError{};
+    };
+    auto add_all = [&](auto operation) {
+        for (int d = 0; d < kNumDTypes; ++d) add(route(operation, static_cast<DType>(d), mode));
+    };
+    for (int i = 0; i < kNumOps; ++i) add_all(static_cast<Op>(i));
+    for (int i = 0; i < kNumFunctions; ++i) add_all(static_cast<Function>(i));
+    return list.release();
+}
+
+// The array with the elements that a function composed in Python computes on; one that is not in
+// the table computes on floating-point numbers.
+PyObject* as_elements(PyObject* const* args) {
+    const char* function = to_name(args[0]);
+    const Array& x = to_view(args[1], function, "x");
+    const std::optional<Function> found = find_function(function);
+    if (found) {
+        require(*found, x.dtype);
+    } else if (!is_float(x.dtype) && strict()) {
+        refuse_dtype(function, Category::Floating, x.dtype, true);
+    }
+    const DType element = element_dtype(found.value_or(Function::Mean), x.dtype);
+    return element == x.dtype ? Py_NewRef(args[1]) : wrap(convert(x, element));
+}
+
 PyObject* set_num_threads(PyObject* const* args) {
     int64_t n = to_int(args[0], "set_num_threads", "n");
     workers::set_count(static_cast<int>(n < 1 ? 0 : n > 1024 ? 1024 : n));
@@ -140,6 +177,8 @@ PyMethodDef runtime_methods[] = {
     method<synchronize, 0>("synchronize"),
     method<alias, 2>("alias"),
     method<tape_counters, 0>("tape_counters"),
+    method<routes, 0>("routes"),
+    method<as_elements, 2>("as_elements"),
     method<set_num_threads, 1>("set_num_threads"),
     method<num_threads, 0>("num_threads"),
     method<isa, 0>("isa"),

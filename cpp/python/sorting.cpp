@@ -13,17 +13,13 @@ namespace {
 // A comparison costs about this many times as much as an addition, for the choice to unlock.
 constexpr int64_t kSortCost = 16;
 
-// The standard orders real numbers only; relaxed mode also takes what has an order in NumPy.
-void require_order(const char* function, DType dtype) {
-    if (!accepts(Category::Real, dtype) && strict()) require(function, Category::Real, dtype);
-}
-
 using SortArrays = void (*)(const Array& x, int axis, bool descending, const Array& out);
 
-PyObject* sorted(PyObject* const* args, const char* function, SortArrays sort,
+PyObject* sorted(PyObject* const* args, Function f, SortArrays sort,
                  std::optional<DType> result_dtype) {
+    const char* function = info(f).name();
     const Array& x = to_array(args[0], function, "x");
-    require_order(function, x.dtype);
+    require(f, x.dtype);
     const int axis = to_axis(args[1], x.ndim(), function);
     const bool descending = to_bool(args[2], function, "descending");
     to_bool(args[3], function, "stable");  // every sort is stable
@@ -35,9 +31,11 @@ PyObject* sorted(PyObject* const* args, const char* function, SortArrays sort,
     return wrap(std::move(result));
 }
 
-PyObject* sort(PyObject* const* args) { return sorted(args, "sort", cpu::sort, std::nullopt); }
+PyObject* sort(PyObject* const* args) {
+    return sorted(args, Function::Sort, cpu::sort, std::nullopt);
+}
 PyObject* argsort(PyObject* const* args) {
-    return sorted(args, "argsort", cpu::argsort, kIndexType);
+    return sorted(args, Function::ArgSort, cpu::argsort, kIndexType);
 }
 
 // An argument as an array of `dtype`; a scalar has no axes.
@@ -95,7 +93,7 @@ PyObject* searchsorted(PyObject* const* args) {
     const bool plain =
         pair[1].array && pair[1].array->dtype == x1.dtype && accepts(Category::Real, x1.dtype);
     const DType dtype = plain ? x1.dtype : common_dtype(kName, pair, strict());
-    require_order(kName, dtype);
+    require(Function::SearchSorted, dtype);
     if (x1.ndim() != 1) {
         raise(ErrorKind::Value, "searchsorted: x1 must have one dimension, got shape %s",
               to_string(x1.shape).c_str());
@@ -113,10 +111,11 @@ PyObject* searchsorted(PyObject* const* args) {
 }
 
 PyObject* unique(PyObject* const* args) {
-    const Array& x = to_array(args[0], "unique", "x");
-    const bool indices = to_bool(args[1], "unique", "want_indices");
-    const bool inverse = to_bool(args[2], "unique", "want_inverse");
-    const bool counts = to_bool(args[3], "unique", "want_counts");
+    const char* function = to_name(args[0]);
+    const Array& x = to_array(args[1], function, "x");
+    const bool indices = to_bool(args[2], function, "indices");
+    const bool inverse = to_bool(args[3], function, "inverse");
+    const bool counts = to_bool(args[4], function, "counts");
     cpu::Unique found;
     {
         Unlocked unlocked(x.size(), kSortCost);
@@ -155,9 +154,10 @@ PyObject* isin(PyObject* const* args) {
 // x seen as a vector, row-major.
 Array flattened(const Array& x) { return reshape(x, Dims{x.size()}); }
 
-PyObject* arg_extreme(PyObject* const* args, const char* function, bool largest) {
+PyObject* arg_extreme(PyObject* const* args, Function f, bool largest) {
+    const char* function = info(f).name();
     const Array& x = to_array(args[0], function, "x");
-    if (!(is_bool(x.dtype) && !strict())) require(function, Category::Real, x.dtype);
+    require(f, x.dtype);
     const bool flat = args[1] == Py_None;
     const int axis = flat ? 0 : to_axis(args[1], x.ndim(), function);
     const bool keepdims = to_bool(args[2], function, "keepdims");
@@ -176,8 +176,8 @@ PyObject* arg_extreme(PyObject* const* args, const char* function, bool largest)
     return wrap(std::move(result));
 }
 
-PyObject* argmax(PyObject* const* args) { return arg_extreme(args, "argmax", true); }
-PyObject* argmin(PyObject* const* args) { return arg_extreme(args, "argmin", false); }
+PyObject* argmax(PyObject* const* args) { return arg_extreme(args, Function::ArgMax, true); }
+PyObject* argmin(PyObject* const* args) { return arg_extreme(args, Function::ArgMin, false); }
 
 PyObject* nonzero(PyObject* const* args) {
     const Array& x = to_array(args[0], "nonzero", "x");
@@ -199,7 +199,7 @@ PyMethodDef sorting_methods[] = {
     method<sort, 4>("sort"),
     method<argsort, 4>("argsort"),
     method<searchsorted, 4>("searchsorted"),
-    method<unique, 4>("unique"),
+    method<unique, 5>("unique"),
     method<isin, 3>("isin"),
     method<argmax, 3>("argmax"),
     method<argmin, 3>("argmin"),

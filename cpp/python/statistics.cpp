@@ -9,23 +9,12 @@
 namespace asc::python {
 namespace {
 
-// Throws unless the dtype is in the category, or relaxed mode holds and also takes it.
-void require_or_relax(const char* function, Category category, Category relaxed, DType dtype) {
-    if (accepts(category, dtype)) return;
-    if (accepts(relaxed, dtype) && !strict()) return;
-    require(function, category, dtype);
-}
-
-// The dtype of sums and products: integers become the widest of their kind.
-DType sum_dtype(DType d) {
-    if (kind(d) == Kind::Unsigned) return DType::UInt64;
-    return is_integer(d) || is_bool(d) ? kDefaultInt : d;
-}
-
-DType sum_dtype(const char* function, DType from, PyObject* dtype) {
-    require_or_relax(function, Category::Numeric, Category::Any, from);
+// The dtype of sums and products.
+DType sum_dtype(Function f, DType from, PyObject* dtype) {
+    require(f, from);
+    const char* function = info(f).name();
     const std::optional<DType> asked = to_optional_dtype(dtype, function);
-    if (!asked) return sum_dtype(from);
+    if (!asked) return element_dtype(f, from);
     if (is_bool(*asked) || (is_complex(from) && !is_complex(*asked))) {
         raise(ErrorKind::Type,
               "%s: elements of dtype %s cannot be accumulated as %s; accepted: %s dtypes", function,
@@ -53,13 +42,14 @@ PyObject* reduced(const char* function, const Array& x, PyObject* axis, PyObject
 
 // ---- sum, prod
 
-PyObject* accumulated(PyObject* const* args, const char* function, Reduction op) {
+PyObject* accumulated(PyObject* const* args, Function f, Reduction op) {
+    const char* function = info(f).name();
     const Array& x = to_view(args[0], function, "x");
-    const DType dtype = sum_dtype(function, x.dtype, args[2]);
+    const DType dtype = sum_dtype(f, x.dtype, args[2]);
     return reduced(function, x, args[1], args[3], {op, dtype, dtype});
 }
-PyObject* sum(PyObject* const* args) { return accumulated(args, "sum", Reduction::Sum); }
-PyObject* prod(PyObject* const* args) { return accumulated(args, "prod", Reduction::Prod); }
+PyObject* sum(PyObject* const* args) { return accumulated(args, Function::Sum, Reduction::Sum); }
+PyObject* prod(PyObject* const* args) { return accumulated(args, Function::Prod, Reduction::Prod); }
 
 // ---- max, min
 
@@ -73,9 +63,10 @@ bool has_empty_sequence(const Array& x, const Dims& axes) {
     return elements == 0 && results > 0;
 }
 
-PyObject* extremum(PyObject* const* args, const char* function, Reduction op) {
+PyObject* extremum(PyObject* const* args, Function f, Reduction op) {
+    const char* function = info(f).name();
     const Array& x = to_view(args[0], function, "x");
-    require_or_relax(function, Category::Real, Category::Boolean, x.dtype);
+    require(f, x.dtype);
     const Dims axes =
         args[1] == Py_None ? all_axes(x.ndim()) : *to_axes(args[1], x.ndim(), function);
     if (has_empty_sequence(x, axes)) {
@@ -87,28 +78,28 @@ PyObject* extremum(PyObject* const* args, const char* function, Reduction op) {
     if (is_bool(x.dtype)) op = op == Reduction::Max ? Reduction::Any : Reduction::All;
     return reduced(function, x, args[1], args[2], {op, x.dtype, x.dtype});
 }
-PyObject* max(PyObject* const* args) { return extremum(args, "max", Reduction::Max); }
-PyObject* min(PyObject* const* args) { return extremum(args, "min", Reduction::Min); }
+PyObject* max(PyObject* const* args) { return extremum(args, Function::Max, Reduction::Max); }
+PyObject* min(PyObject* const* args) { return extremum(args, Function::Min, Reduction::Min); }
 
 // ---- mean, var, std
 
 PyObject* mean(PyObject* const* args) {
     const Array& x = to_view(args[0], "mean", "x");
-    require_or_relax("mean", Category::Floating, Category::Any, x.dtype);
-    const DType dtype = is_float(x.dtype) ? x.dtype : kDefaultFloat;
+    require(Function::Mean, x.dtype);
+    const DType dtype = element_dtype(Function::Mean, x.dtype);
     return reduced("mean", x, args[1], args[2], {Reduction::Mean, dtype, dtype});
 }
 
-PyObject* spread(PyObject* const* args, const char* function, Reduction op) {
+PyObject* spread(PyObject* const* args, Function f, Reduction op) {
+    const char* function = info(f).name();
     const Array& x = to_view(args[0], function, "x");
-    if (is_complex(x.dtype)) require(function, Category::RealFloating, x.dtype);
-    require_or_relax(function, Category::RealFloating, Category::Any, x.dtype);
-    const DType dtype = is_float(x.dtype) ? x.dtype : kDefaultFloat;
+    require(f, x.dtype);
+    const DType dtype = element_dtype(f, x.dtype);
     const double correction = to_double(args[2], function, "correction");
     return reduced(function, x, args[1], args[3], {op, dtype, dtype, correction});
 }
-PyObject* var(PyObject* const* args) { return spread(args, "var", Reduction::Var); }
-PyObject* std(PyObject* const* args) { return spread(args, "std", Reduction::Std); }
+PyObject* var(PyObject* const* args) { return spread(args, Function::Var, Reduction::Var); }
+PyObject* std(PyObject* const* args) { return spread(args, Function::Std, Reduction::Std); }
 
 // ---- any, all, count_nonzero
 
@@ -124,7 +115,8 @@ PyObject* count_nonzero(PyObject* const* args) {
 
 // ---- cumulative_sum, cumulative_prod
 
-PyObject* cumulative(PyObject* const* args, const char* function, bool product) {
+PyObject* cumulative(PyObject* const* args, Function f, bool product) {
+    const char* function = info(f).name();
     const Array& x = to_view(args[0], function, "x");
     if (x.ndim() == 0)
         raise(ErrorKind::Value, "%s: x has no axes; accepted: at least one", function);
@@ -137,7 +129,7 @@ PyObject* cumulative(PyObject* const* args, const char* function, bool product) 
               "arrays only",
               function, x.ndim());
     }
-    const DType dtype = sum_dtype(function, x.dtype, args[2]);
+    const DType dtype = sum_dtype(f, x.dtype, args[2]);
     const bool initial = to_bool(args[3], function, "include_initial");
     if (initial && x.shape[axis] == INT64_MAX)
         raise(ErrorKind::Memory, "%s: the result exceeds the memory of this machine", function);
@@ -148,10 +140,10 @@ PyObject* cumulative(PyObject* const* args, const char* function, bool product) 
     return wrap(std::move(result));
 }
 PyObject* cumulative_sum(PyObject* const* args) {
-    return cumulative(args, "cumulative_sum", false);
+    return cumulative(args, Function::CumulativeSum, false);
 }
 PyObject* cumulative_prod(PyObject* const* args) {
-    return cumulative(args, "cumulative_prod", true);
+    return cumulative(args, Function::CumulativeProd, true);
 }
 
 }  // namespace

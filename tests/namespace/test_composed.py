@@ -58,7 +58,7 @@ class TestCreation:
 
     @pytest.mark.parametrize("like", [xp.zeros_like, xp.ones_like, xp.empty_like])
     def test_like_needs_an_array(self, like):
-        with pytest.raises(TypeError, match=rf"{like.__name__}.*got ndarray"):
+        with pytest.raises(TypeError, match=rf"{like.__name__}.*got numpy.ndarray"):
             like(np.zeros(2))
 
     @pytest.mark.parametrize("indexing", ["xy", "ij"])
