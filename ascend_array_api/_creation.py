@@ -80,6 +80,8 @@ def arange(
 
     Raises
     ------
+    TypeError
+        If an argument is not a real number, or `dtype` is not a dtype that holds them.
     ValueError
         If `step` is 0, or the length is not finite.
     OverflowError
@@ -165,6 +167,8 @@ def empty(shape: Shape, *, dtype: DType | None = None, device: DeviceLike | None
 
     Raises
     ------
+    TypeError
+        If `shape` is not made of integers, or `dtype` is not a supported dtype.
     ValueError
         If an extent is negative, or there are more than 64.
     MemoryError
@@ -196,6 +200,8 @@ def empty_like(
     ------
     TypeError
         If `x` is not an array.
+    ValueError
+        If the device is unknown.
     """
     return _empty_like(x, dtype, device)
 
@@ -231,6 +237,8 @@ def eye(
 
     Raises
     ------
+    TypeError
+        If an argument is not an integer, or `dtype` is not a supported dtype.
     ValueError
         If a number of rows or columns is negative.
     """
@@ -264,6 +272,8 @@ def from_dlpack(
         If `x` does not speak DLPack.
     BufferError
         If the memory cannot be imported, or `copy` is False and a copy is needed.
+    ValueError
+        If the device is unknown.
 
     Notes
     -----
@@ -343,6 +353,8 @@ def full_like(
         If `x` is not an array, or `fill_value` is of a kind that the dtype does not hold.
     OverflowError
         If `fill_value` is out of the range of an integer dtype.
+    ValueError
+        If `fill_value` is an array with dimensions, or the device is unknown.
     """
     return _full_like(x, fill_value, dtype, device)
 
@@ -383,6 +395,8 @@ def linspace(
 
     Raises
     ------
+    TypeError
+        If an end is not a number, or `dtype` is not a floating-point dtype that holds them.
     ValueError
         If `num` is negative.
 
@@ -473,6 +487,8 @@ def ones(shape: Shape, *, dtype: DType | None = None, device: DeviceLike | None 
 
     Raises
     ------
+    TypeError
+        If `shape` is not made of integers, or `dtype` is not a supported dtype.
     ValueError
         If an extent is negative, or there are more than 64.
     MemoryError
@@ -504,6 +520,8 @@ def ones_like(
     ------
     TypeError
         If `x` is not an array.
+    ValueError
+        If the device is unknown.
     """
     return _ones_like(x, dtype, device)
 
@@ -525,6 +543,8 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 
     Raises
     ------
+    TypeError
+        If `x` is not an array.
     ValueError
         If `x` has fewer than two dimensions.
     """
@@ -548,6 +568,8 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
 
     Raises
     ------
+    TypeError
+        If `x` is not an array.
     ValueError
         If `x` has fewer than two dimensions.
     """
@@ -573,6 +595,8 @@ def zeros(shape: Shape, *, dtype: DType | None = None, device: DeviceLike | None
 
     Raises
     ------
+    TypeError
+        If `shape` is not made of integers, or `dtype` is not a supported dtype.
     ValueError
         If an extent is negative, or there are more than 64.
     MemoryError
@@ -604,5 +628,7 @@ def zeros_like(
     ------
     TypeError
         If `x` is not an array.
+    ValueError
+        If the device is unknown.
     """
     return _zeros_like(x, dtype, device)

@@ -96,6 +96,8 @@ def astype(
     TypeError
         If `x` is not an array, `dtype` is not a supported dtype, or the conversion would drop
         imaginary parts; take `real` first where that is meant.
+    ValueError
+        If the device is unknown.
 
     Notes
     -----

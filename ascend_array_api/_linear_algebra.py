@@ -58,6 +58,8 @@ def matrix_transpose(x: Array, /) -> Array:
 
     Raises
     ------
+    TypeError
+        If `x` is not an array.
     ValueError
         If `x` has fewer than two dimensions.
     """

@@ -190,6 +190,8 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
     Raises
     ------
+    TypeError
+        If `x` is not an array.
     IndexError
         If an axis is out of bounds.
     ValueError
@@ -215,6 +217,8 @@ def flip(x: Array, /, *, axis: Axes = None) -> Array:
 
     Raises
     ------
+    TypeError
+        If `x` is not an array.
     ValueError
         If an axis is out of bounds or given twice.
     """
@@ -281,6 +285,8 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
 
     Raises
     ------
+    TypeError
+        If `x` is not an array.
     ValueError
         If `axes` is not a permutation of the axes of `x`.
     """
@@ -335,6 +341,8 @@ def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None) -> Array:
 
     Raises
     ------
+    TypeError
+        If `x` is not an array.
     ValueError
         If the numbers of elements differ, or `copy` is False and no view exists.
 
@@ -367,6 +375,8 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Arr
 
     Raises
     ------
+    TypeError
+        If `x` is not an array, or `shift` or `axis` are not made of integers.
     ValueError
         If the numbers of shifts and axes differ, or an axis is out of bounds.
     """
@@ -390,6 +400,8 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
     Raises
     ------
+    TypeError
+        If `x` is not an array.
     ValueError
         If an axis is not of length 1, out of bounds or given twice.
     """
@@ -439,6 +451,8 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
 
     Raises
     ------
+    TypeError
+        If `x` is not an array, or `repetitions` is not made of integers.
     ValueError
         If a number is negative.
     """

@@ -115,6 +115,8 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
 
     Raises
     ------
+    TypeError
+        If `x` is not an array.
     ValueError
         If `x` has no dimension.
     """

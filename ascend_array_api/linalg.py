@@ -209,6 +209,8 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
 
     Raises
     ------
+    TypeError
+        If `x` is not an array, or `offset` is not an integer.
     ValueError
         If `x` has fewer than two dimensions.
     """

@@ -65,6 +65,11 @@ def set_strict(enabled: bool, /) -> None:
     enabled : bool
         True for strict mode.
 
+    Raises
+    ------
+    TypeError
+        If `enabled` is neither True nor False.
+
     Notes
     -----
     The environment variable ``ASCEND_ARRAY_API_STRICT=0`` does the same at import.
@@ -73,7 +78,7 @@ def set_strict(enabled: bool, /) -> None:
     --------
     strict : The same for a block of code.
     """
-    _core.set_strict(bool(enabled))
+    _core.set_strict(enabled)
 
 
 def get_strict() -> bool:
@@ -101,11 +106,18 @@ def strict(enabled: bool = True, /) -> Iterator[None]:
     context manager
         It holds in the current thread or asynchronous task only, and can decorate a function.
 
+    Raises
+    ------
+    TypeError
+        If `enabled` is neither True nor False, on entry.
+
     See Also
     --------
     set_strict : The same for the whole process, and what the modes mean.
     """
-    token = _strict_here.set(bool(enabled))
+    if not isinstance(enabled, bool):
+        raise TypeError(f"strict: enabled must be True or False, got {type(enabled).__name__}")
+    token = _strict_here.set(enabled)
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ namespace asc::python {
 namespace {
 
 PyObject* set_strict(PyObject* const* args) {
-    state().strict = to_bool(args[0], "set_strict", "strict");
+    state().strict = to_bool(args[0], "set_strict", "enabled");
     return Py_NewRef(Py_None);
 }
 PyObject* get_strict(PyObject* const*) { return PyBool_FromLong(strict()); }

@@ -123,6 +123,14 @@ def test_named_tuples(name):
         assert isinstance(result[i], xp.runtime.Array)
 
 
+def test_import_warns_of_nothing(child_env):
+    code = "import ascend_array_api"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], env=child_env, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_import_stays_light(child_env):
     """Neither SciPy nor the conformance kit nor NumPy's lazy parts are imported."""
     code = """

@@ -260,8 +260,29 @@ def test_docstring(function):
     assert len(summary) < 95
     for name in inspect.signature(function).parameters:
         assert f"{name} : " in doc, name
-    if inspect.signature(function).return_annotation not in (None, "None"):
+    signature = inspect.signature(function)
+    if signature.return_annotation not in (None, "None"):
         assert "\nReturns\n-------\n" in doc
+    if signature.parameters and function.__module__ != "ascend_array_api.testing":
+        assert "\nParameters\n----------\n" in doc
+        missing = errors_to_expect(signature.parameters) - set(errors_told(doc))
+        assert not missing
+
+
+def errors_told(doc):
+    """Return the exceptions of the section Raises."""
+    section = doc.partition("\nRaises\n------\n")[2].partition("\n\n")[0]
+    return [line for line in section.splitlines() if line and not line.startswith(" ")]
+
+
+def errors_to_expect(parameters):
+    """Return the exceptions that follow from the parameters of a function."""
+    expected = set()
+    if "dtype" in parameters or any("Array" in str(p.annotation) for p in parameters.values()):
+        expected.add("TypeError")
+    if {"axis", "axes", "device", "shape"} & set(parameters):
+        expected.add("ValueError")
+    return expected
 
 
 @pytest.mark.parametrize("function", PUBLIC)
