@@ -272,7 +272,8 @@ def test_docstring(function):
 def errors_told(doc):
     """Return the exceptions of the section Raises."""
     section = doc.partition("\nRaises\n------\n")[2].partition("\n\n")[0]
-    return [line for line in section.splitlines() if line and not line.startswith(" ")]
+    lines = [line for line in section.splitlines() if line and not line.startswith(" ")]
+    return [name for line in lines for name in line.split(", ")]
 
 
 def errors_to_expect(parameters):
