@@ -91,29 +91,22 @@ void release_buffers(void* context) {
 
 // What the memory of NumPy arrays and memoryviews belongs to.
 Object memory_owner(PyObject* o) {
-    // The class's own attribute: a subclass may say anything.
-    auto* ndarray = reinterpret_cast<PyObject*>(state().ndarray_type);
-    Object base = Object::steal(PyObject_GetAttrString(ndarray, "base"));
+    PyObject* base = state().ndarray_base;
     Object owner = Object::borrow(o);
     for (;;) {
-        PyObject* next = nullptr;
-        if (PyMemoryView_Check(owner.get())) {
-            next = Py_XNewRef(PyMemoryView_GET_BASE(owner.get()));
-        } else if (is_ndarray(owner.get())) {
-            next =
-                Object::steal(Py_TYPE(base.get())->tp_descr_get(base.get(), owner.get(), ndarray))
-                    .release();
+        Object next;
+        if (is_ndarray(owner.get())) {
+            next = Object::steal(Py_TYPE(base)->tp_descr_get(base, owner.get(), nullptr));
+        } else if (PyMemoryView_Check(owner.get()) && PyMemoryView_GET_BASE(owner.get())) {
+            next = Object::borrow(PyMemoryView_GET_BASE(owner.get()));
         }
-        if (!next) return owner;
-        if (next == Py_None) {
-            Py_DECREF(next);
-            return owner;
-        }
-        owner = Object::steal(next);
+        if (!next || next.get() == Py_None) return owner;
+        owner = std::move(next);
     }
 }
 
 bool is_memory_map(PyObject* o) {
+    if (is_ndarray(o)) return false;
     // Where nobody has imported the module, there are no maps.
     Object name = Object::steal(PyUnicode_FromString("mmap"));
     PyObject* module = PyImport_GetModule(name.get());

@@ -206,6 +206,9 @@ void load_numpy() {
     s.dtype_type = reinterpret_cast<PyTypeObject*>(import_attribute("numpy", "dtype"));
     s.generic_type = reinterpret_cast<PyTypeObject*>(import_attribute("numpy", "generic"));
     s.ndarray_type = reinterpret_cast<PyTypeObject*>(import_attribute("numpy", "ndarray"));
+    s.ndarray_base =
+        Object::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(s.ndarray_type), "base"))
+            .release();
     s.axis_error = import_attribute("numpy.exceptions", "AxisError");
     s.linalg_error = import_attribute("numpy.linalg", "LinAlgError");
 }

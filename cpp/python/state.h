@@ -13,6 +13,7 @@ struct State {
     PyTypeObject* dtype_type = nullptr;    // numpy.dtype
     PyTypeObject* generic_type = nullptr;  // numpy.generic: NumPy's scalars
     PyTypeObject* ndarray_type = nullptr;  // numpy.ndarray
+    PyObject* ndarray_base = nullptr;      // its attribute `base`: a subclass may say anything
     PyObject* dtypes[kNumDTypes] = {};     // np.dtype instances; bfloat16's is null until loaded
     PyObject* cpu_device = nullptr;
     PyObject* axis_error = nullptr;
