@@ -87,7 +87,25 @@ std::shared_ptr<const Program> cached(Program&& program) {
 Group::Group(const Entry& first)
     : shape_(is_sink(first) ? first.inputs[0].shape : first.output.shape) {}
 
+std::optional<Group> Group::reshaped(const Entry& e) const {
+    if (!product_ || !program_.code.empty() || inputs_.size() != 1 || writes_.size() != 1)
+        return std::nullopt;
+    for (int k = 0; k < e.arity; ++k) {
+        const Array& x = e.inputs[k];
+        if (e.constant[k] || !(x.storage == product_->output.storage)) continue;
+        if (x.ndim() == 0 || x.shape == shape_ || x.shape.back() != shape_.back() ||
+            x.size() != product(shape_) || !is_contiguous(x))
+            return std::nullopt;
+        Group group(*this);
+        group.shape_ = x.shape;
+        group.inputs_[0] = group.writes_[0].view = x;
+        return group;
+    }
+    return std::nullopt;
+}
+
 bool Group::accepts(const Entry& e) const {
+    if (const auto group = reshaped(e)) return group->accepts(e);
     if (library_ || program_.code.size() + 5 > kMaxInstructions ||
         program_.constants.size() + 3 > kMaxConstants ||
         inputs_.size() + writes_.size() + sinks_.size() + 4 > kMaxOperands) {
@@ -148,6 +166,7 @@ bool Group::computes_twice() const {
 }
 
 void Group::add(const Entry& e) {
+    if (auto group = reshaped(e)) *this = std::move(*group);
     if (is_sink(e)) {
         add_sink(e);
     } else if (elementwise(e)) {

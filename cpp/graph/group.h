@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "graph/program.h"
@@ -108,6 +109,8 @@ class Group {
 
         const Array& source() const { return entry->inputs[0]; }
     };
+    // This group, of a product alone, as the entry reads it: its rows spread over other axes.
+    std::optional<Group> reshaped(const Entry& e) const;
     bool accepts_elementwise(const Entry& e) const;
     bool accepts_sink(const Entry& e) const;
     void add_elementwise(const Entry& e);

@@ -460,7 +460,7 @@ class Program:
         small = a.dtype.kind in "fc" and np.all(np.isfinite(a)) and np.max(np.abs(a)) < 1000
         small = small and np.array_equal(a, np.rint(a))
         if a.ndim == 2 and small and a.dtype.itemsize >= 8 and a.dtype.kind == "f":
-            self.add(x[:40] @ x[-30:].T, a[:40] @ a[-30:].T, "matmul")
+            self.matmul(x[:40], x[-30:].T, a[:40], a[-30:].T)
         kind = self.choose(["roll", "concat", "sort", "cumulative_sum", "flip", "take", "mask"])
         if kind == "roll":
             self.add(xp.roll(x, 5, axis=axis), np.roll(a, 5, axis=axis), kind)
@@ -479,6 +479,24 @@ class Program:
             self.add(xp.take(x, xp.asarray(at), axis=axis), np.take(a, at, axis=axis), kind)
         elif kind == "mask" and a.dtype.kind in "iuf":
             self.add(x[x > 2], a[a > 2], kind)
+
+    def matmul(self, x, y, a, b):
+        """A product of matrices, with work behind it that can run on its blocks."""
+        p, q = x @ y, a @ b
+        kind = self.choose(["alone", "chain", "kept", "in place", "mask", "transpose"])
+        if kind == "chain":
+            p, q = xp.maximum(p * 2 + 1, 3), np.maximum(q * 2 + 1, 3)
+        elif kind == "kept":
+            self.add(p, q, "matmul that is read again")
+            p, q = p - p[:1], q - q[:1]
+        elif kind == "in place":
+            p += p[:, :1] + 0
+            q += q[:, :1] + 0
+        elif kind == "mask":
+            p, q = p > 5, q > 5
+        elif kind == "transpose":
+            p, q = p.T + 1, q.T + 1
+        self.add(p, q, f"matmul, {kind}")
 
     def stream(self):
         """A few steps on one stream; what they touch may be pending on another."""

@@ -43,6 +43,10 @@ CHAINS = [
     ("e", "result = zeros(2 * m, n + 3); result[::2, 3:] = p; result[::2, 3:] += p"),
     ("e", "result = zeros(n, m); result.T[...] = p - full"),
     ("r", "mask = full > 0; mask &= p > bias; mask ^= p < left; result = mask"),
+    ("e", "t = xp.tensordot(image, b, axes=1); result = t * bias - t; result += bias"),
+    ("e", "t = xp.reshape(p, (m, 1, n)); result = t + t * left[:, None]; result += p[:, None]"),
+    ("e", "result = (a[0] @ b) * bias + 1"),
+    ("f", "result = xp.sum(xp.exp(p * 0.1), axis=1) + xp.max(p, axis=0)[:1]"),
     ("e", "x = a + 0; x += x @ xp.ones((k, k), dtype=a.dtype); result = x"),
 ]
 EVERY_CHAIN = f"""
@@ -58,6 +62,7 @@ for m, k, n in SHAPES:
     for dtype, kinds in DTYPES.items():
         a, b, full = make(m, k, dtype=dtype), make(k, n, dtype=dtype), make(m, n, dtype=dtype)
         bias, left = make(n, dtype=dtype), make(m, 1, dtype=dtype)
+        image = make(3, m, k, dtype=dtype)
         for kind, chain in {CHAINS!r}:
             if kind not in kinds:
                 continue
@@ -133,6 +138,9 @@ def in_place():
     p += bias
     return p
 assert groups(in_place) == 1
+image = make(8, 10, 20, 16)
+assert groups(lambda: xp.tensordot(image, make(16, 33), axes=1) * make(33) + 1) == 1
+assert groups(lambda: make(300) @ make(300, 500) + 1) == 1
 def other_layout():
     p = a @ b
     return p.T + 1
