@@ -14,123 +14,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from harness import BASE, OURS, UNSET
+from harness import BASE, UNSET
+from techniques import EFFECTS, Variant
 
 ON = "on"
 TOLERANCE = 1e-5
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One way to do the work: a library, environment variables, or the technique's own switch."""
-
-    library: str = OURS
-    env: Mapping[str, str] | None = None
-    enabled: bool = False
-
-
-@dataclass(frozen=True)
-class Target:
-    """How many times what a variant needs of `measure` the technique must save: at least."""
-
-    measure: str
-    variant: str
-    least: float
-
-
-@dataclass(frozen=True)
-class Effect:
-    """A technique: its work, its variants beside `ON`, and what it must be worth.
-
-    The work gets the namespace and whether the technique is on, and returns its result and the
-    measures that it takes of itself.
-    """
-
-    work: Callable[[Any, bool], tuple[float, dict[str, float]]]
-    variants: Mapping[str, Variant]
-    targets: tuple[Target, ...]
-
-
-NUMPY = Variant(BASE)
-WITHOUT_POOL = Variant(env={"ASCEND_ARRAY_API_POOL": "off"})
-
-
-def _finish(xp: Any, *arrays: Any) -> None:
-    if hasattr(xp, "runtime"):
-        xp.runtime.evaluate(*arrays)
-
-
-def _allocations(xp: Any) -> int:
-    """Return how often memory was taken from the system."""
-    return xp.runtime.MemoryPool().statistics().allocations if hasattr(xp, "runtime") else 0
-
-
-def allocations(xp: Any, _enabled: bool) -> tuple[float, dict[str, float]]:
-    """200 training steps of a 784-256-10 network on batches of 256."""
-    rng = np.random.default_rng(0)
-
-    def make(shape: tuple[int, ...], scale: float = 1.0) -> Any:
-        return xp.asarray((rng.standard_normal(shape) * scale).astype(np.float32))
-
-    weights = [make((784, 256), 0.05), make((256,), 0.0), make((256, 10), 0.1), make((10,), 0.0)]
-    data = make((8, 256, 784))
-    targets = xp.asarray(np.eye(10, dtype=np.float32)[rng.integers(0, 10, (8, 256))])
-    loss = 0.0
-    before = _allocations(xp)
-    for step in range(200):
-        x, target = data[step % 8, ...], targets[step % 8, ...]
-        hidden = x @ weights[0] + weights[1]
-        active = xp.where(hidden > 0.0, hidden, 0.0 * hidden)
-        score = active @ weights[2] + weights[3]
-        e = xp.exp(score - xp.max(score, axis=1, keepdims=True))
-        likely = e / xp.sum(e, axis=1, keepdims=True)
-        loss = -xp.mean(xp.sum(target * xp.log(likely + 1e-7), axis=1))
-        slope = (likely - target) / 256.0
-        back = xp.where(hidden > 0.0, slope @ weights[2].T, 0.0 * hidden)
-        slopes = [x.T @ back, xp.sum(back, axis=0), active.T @ slope, xp.sum(slope, axis=0)]
-        weights = [w - 0.1 * s for w, s in zip(weights, slopes, strict=True)]
-        _finish(xp, *weights, loss)
-    return float(loss), {"allocations": _allocations(xp) - before}
-
-
-def arena(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
-    """500 iterations with six temporaries of 1 to 8 MiB, of other sizes each time."""
-    rng = np.random.default_rng(0)
-    source = xp.asarray(np.arange(1 << 20, dtype=np.float64) % 1000.0)
-    sizes = rng.integers(1 << 17, 1 << 20, (500, 6)).tolist()
-    total = 0.0
-    before = _allocations(xp)
-    with xp.runtime.arena("64MiB") if enabled else nullcontext():
-        for row in sizes:
-            temporaries = [source[:size] + float(k) for k, size in enumerate(row)]
-            _finish(xp, *temporaries)
-            total += sum(float(t[-1]) for t in temporaries)
-            del temporaries
-    return total, {"allocations": _allocations(xp) - before}
-
-
-EFFECTS = {
-    "allocations": Effect(
-        allocations,
-        {"off": WITHOUT_POOL, BASE: NUMPY},
-        (Target("allocations", "off", 1 / 0.7),),
-    ),
-    "arena": Effect(
-        arena,
-        {"off": WITHOUT_POOL, "pool": Variant(), BASE: NUMPY},
-        (
-            Target("allocations", "off", 1 / 0.17),
-            Target("seconds", "off", 1.4),
-            Target("seconds", "pool", 0.97),  # no slower, to within what timings vary
-        ),
-    ),
-}
 
 
 def _child(name: str, library: str, enabled: bool) -> None:
@@ -176,14 +67,14 @@ def _measure(name: str, rounds: int) -> dict[str, Any]:
         key: {m: median(lambda run, key=key, m=m: run[key][m]) for m in runs[0][key]}
         for key in variants
     }
-    return {"work": effect.work.__doc__, "measures": measures, "targets": targets}
+    return {"work": effect.text, "measures": measures, "targets": targets}
 
 
 def _print(name: str, row: Mapping[str, Any]) -> None:
     print(f"{name}: {row['work']}")
     for key, measures in row["measures"].items():
-        taken = f", {measures['allocations']:.0f} allocations" if key != BASE else ""
-        print(f"    {key:8} {measures['seconds']:8.3f} s{taken}")
+        shown = [f"{m} {value:.4g}" for m, value in measures.items() if m != "result"]
+        print(f"    {key:8} {', '.join(shown)}")
     for target in row["targets"]:
         verdict = "ok" if target["good"] else "BELOW"
         print(
