@@ -10,15 +10,12 @@ MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 
 
-def prepare(xp: Any, *, copies: bool = False) -> Callable[[], Any]:
-    """Return the work on one frame; with `copies`, every view is made an array of its own."""
+def prepare(xp: Any, settle: Callable[[Any], Any] = lambda x: x) -> Callable[[], Any]:
+    """Return the work on one frame; `settle` is called with every view, and its result used."""
     pixels = np.random.default_rng(0).integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
     frame = xp.asarray(pixels)
     mean = xp.reshape(xp.asarray(MEAN, dtype=xp.float32), (3, 1, 1))
     scale = xp.reshape(1 / (255 * xp.asarray(DEVIATION, dtype=xp.float32)), (3, 1, 1))
-
-    def settle(x: Any) -> Any:
-        return xp.asarray(x, copy=True) if copies else x
 
     def work() -> Any:
         x = settle(xp.flip(frame, axis=1))
