@@ -4,7 +4,8 @@
 
 namespace asc::cpu {
 
-// Results of at least this many bytes are written past the caches.
+// Memory of at least this many bytes does not stay in the caches: results are written past them,
+// inputs fetched ahead.
 int64_t stream_bytes();
 
 }  // namespace asc::cpu

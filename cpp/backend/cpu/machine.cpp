@@ -22,8 +22,6 @@ constexpr int64_t kDirectTile = 1 << 14;
 constexpr int64_t kLongRow = 1280;
 // Rows of blocks that are written past the caches are at least this long.
 constexpr int64_t kStreamedRow = 256;
-// Strides below this share cache lines.
-constexpr int64_t kLineBytes = 64;
 // A block of a transposed operand: so many bytes, in rows of about as many elements as there are
 // rows. Shorter pieces of either keep the memory waiting.
 constexpr int64_t kBlockBytes = 32 << 10;
@@ -231,6 +229,11 @@ class Machine {
         tile_ = direct ? kDirectTile
                        : std::clamp<int64_t>(kLiveBytes * 8 / widest / live / 64 * 64,
                                              std::min(kLeastTile, most), most);
+        // Inputs beyond the caches are fetched while the tile before them is computed.
+        for (int k = outputs_; k < loop_.operands; ++k) {
+            ports_[k].ahead =
+                !direct && ports_[k].adjacent && arrays_[k]->storage->nbytes() >= stream_bytes();
+        }
         tile_ = std::min(tile_, (call_.outputs[0].size() + 63) / 64 * 64);
         register_bytes_ = direct ? 0 : (tile_ * widest / 8 + 63) / 64 * 64;
         if (tiling_ == Tiling::Blocks) grid_ = Grid(loop_, transposed_bytes(), tile_);

@@ -19,6 +19,9 @@ inline bool word_aligned(const std::byte* base, int64_t bit) {
     return bit % 64 == 0 && reinterpret_cast<uintptr_t>(base) % 8 == 0;
 }
 
+// Strides below this share a line of the caches.
+inline constexpr int64_t kLineBytes = 64;
+
 // How an index space is cut into tiles.
 enum class Tiling : uint8_t {
     Rows,    // pieces of one row each
@@ -60,6 +63,7 @@ struct Port {
     bool scalar = false;      // one element for each tile
     bool adjacent = false;    // the elements of a tile lie side by side
     bool transposed = false;  // an input that is read by whole blocks
+    bool ahead = false;       // a large input: its next tile is fetched early
     bool streams = false;     // an output that is written past the caches
 };
 
@@ -97,6 +101,7 @@ class Reader {
         if (port_.adjacent) {
             const std::byte* source = port_.at(cursor_.offset());
             cursor_.skip(n);
+            if (port_.ahead) prefetch(port_.at(cursor_.offset()), n * itemsize(port_.memory));
             return source;
         }
         if (port_.transposed) {
@@ -133,6 +138,10 @@ class Reader {
             }
         });
         return raw;
+    }
+    // Asks for the next tile, so that it arrives while this one is computed.
+    static void prefetch(const std::byte* next, int64_t bytes) {
+        for (int64_t i = 0; i < bytes; i += kLineBytes) __builtin_prefetch(next + i);
     }
     void load_scalar() {
         const int64_t offset = cursor_.offset();
