@@ -27,6 +27,15 @@ int64_t checked_product(const Dims& shape) {
     return overflow ? -1 : n;
 }
 
+int64_t offset_of(int64_t number, const Dims& shape, const Dims& strides) {
+    int64_t offset = 0;
+    for (int axis = shape.size() - 1; axis >= 0; --axis) {
+        offset += number % shape[axis] * strides[axis];
+        number /= shape[axis];
+    }
+    return offset;
+}
+
 Dims row_major_strides(const Dims& shape) {
     Dims strides(shape.size());
     const int64_t* extents = shape.data();

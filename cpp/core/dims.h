@@ -96,6 +96,8 @@ inline int64_t product(const Dims& shape) {
     for (int64_t extent : shape) n *= extent;
     return n;
 }
+// The offset of the element with this row-major number.
+int64_t offset_of(int64_t number, const Dims& shape, const Dims& strides);
 // Strides of the row-major layout.
 Dims row_major_strides(const Dims& shape);
 // Strides without gaps for axes in this memory order, slowest first.

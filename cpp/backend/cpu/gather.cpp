@@ -30,15 +30,6 @@ void for_each_offset(const Dims& shape, const Dims& strides, F&& f) {
     }
 }
 
-int64_t offset_of(int64_t flat, const Dims& shape, const Dims& strides) {
-    int64_t offset = 0;
-    for (int axis = shape.size() - 1; axis >= 0; --axis) {
-        offset += flat % shape[axis] * strides[axis];
-        flat /= shape[axis];
-    }
-    return offset;
-}
-
 bool unit_run(const Selection& s) {
     int64_t expected = 1;
     for (int i = s.after.size() - 1; i >= 0; --i) {

@@ -22,14 +22,7 @@ Lines::Lines(const Array& x, int axis)
     count_ = product(shape_);
 }
 
-int64_t Lines::offset(int64_t line) const {
-    int64_t at = x_.offset;
-    for (int i = shape_.size() - 1; i >= 0; --i) {
-        at += line % shape_[i] * strides_[i];
-        line /= shape_[i];
-    }
-    return at;
-}
+int64_t Lines::offset(int64_t line) const { return x_.offset + offset_of(line, shape_, strides_); }
 
 std::byte* Lines::address(int64_t line) const {
     return x_.storage->data() + offset(line) * element_bytes_;

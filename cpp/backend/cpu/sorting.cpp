@@ -14,7 +14,7 @@ namespace asc::cpu {
 namespace {
 
 // Elements that make a second thread worth its wake-up.
-constexpr int64_t kThreadWork = 1 << 14;
+constexpr int64_t kThreadWork = workers::kThreadWork / 2;
 // Bytes of lines that one task handles together, so that transposing them pays and they stay in
 // cache.
 constexpr int64_t kGroupBytes = 1 << 16;
