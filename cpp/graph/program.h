@@ -17,7 +17,7 @@ namespace asc {
 
 // Limits of one program; a longer chain becomes several.
 inline constexpr int kMaxInstructions = 48;
-inline constexpr int kMaxOperands = 16;  // inputs and outputs together
+inline constexpr int kMaxOperands = 32;  // inputs and outputs together
 inline constexpr int kMaxConstants = 16;
 
 // Where an instruction finds an operand.
