@@ -134,7 +134,9 @@ class Plan {
             most = std::min(most, elements / rows_);
         }
         columns_ = most >= p_.n ? p_.n : std::max(most / unit() * unit(), unit());
-        rows_ *= std::max<int64_t>(1, kStackBytes / (rows_ * columns_ * size_));
+        // Narrow blocks may be long, as long as there are some for every thread.
+        const int64_t shared = round_up(ceil_div(p_.m, 4 * par_.threads), kTiledRows);
+        rows_ = std::max(rows_, std::min(kStackBytes / (columns_ * size_), shared));
     }
     // Whole strips that start at borders.
     int64_t unit() const { return std::max(kernels_.strip, kBlockBorder); }
