@@ -46,11 +46,11 @@ T* at(T* p, int64_t bytes) {
 // All matrices of the batch meet the same b.
 bool shares_b(const Product& p) { return p.batch > 1 && !p.b_starts.list && p.b_starts.step == 0; }
 
-// Matrices that meet the same b, as one tall matrix where their rows are evenly spaced.
+// Matrices that meet the same b, as one tall matrix where their rows are evenly spaced. Single rows
+// stay apart: their products are sums of another order.
 void merge_rows(Product& p) {
-    const int64_t between = p.m == 1 ? p.a_starts.step : p.a.row_stride;
-    if (!shares_b(p) || p.a_starts.list || p.a_starts.step != p.m * between) return;
-    p.a.row_stride = between;
+    if (p.m == 1 || !shares_b(p) || p.a_starts.list || p.a_starts.step != p.m * p.a.row_stride)
+        return;
     p.m *= p.batch;
     p.batch = 1;
 }
@@ -501,7 +501,7 @@ void multiply(const Product& product, const Parallel& par) {
     if (product.m == 0 || product.n == 0 || product.batch == 0) return;
     Product p = product;
     merge_rows(p);
-    if (p.k > 0 && p.n > 1 && (p.m > 1 || shares_b(p))) return Plan(p, par).run();
+    if (p.k > 0 && p.n > 1 && p.m > 1) return Plan(p, par).run();
     // Small beside its operands, or empty sums: the epilogue follows at the end.
     const int64_t rows = p.batch * p.m, bytes = rows * p.n * itemsize(p.dtype);
     std::optional<Buffer> own;
