@@ -30,6 +30,6 @@ def test_fault_of_an_operator_is_found(name: str) -> None:
         assert found(xp, select), f"no check failed because: {name}"
 
 
-@pytest.mark.parametrize(("fault", "name", "select"), mutants.every())
+@pytest.mark.parametrize(("fault", "name", "select"), list(mutants.every()))
 def test_fault_in_every_function_is_found(fault: str, name: str, select: str) -> None:
     assert found(mutants.spoiled(fault, name), select), f"{name} {fault} was not found"
