@@ -143,6 +143,33 @@ def divide(x1: _Operand, x2: _Operand, /) -> Array: ...
 def equal(x1: _AnyOperand, x2: _AnyOperand, /) -> Array: ...
 def exp(x: Array, /) -> Array: ...
 def expm1(x: Array, /) -> Array: ...
+def fft_full(
+    function: str,
+    x: Array,
+    axes: Sequence[int],
+    lengths: Sequence[int],
+    inverse: bool,
+    scale: float,
+    /,
+) -> Array: ...
+def fft_half(
+    function: str,
+    x: Array,
+    axes: Sequence[int],
+    lengths: Sequence[int],
+    inverse: bool,
+    scale: float,
+    /,
+) -> Array: ...
+def fft_real(
+    function: str,
+    x: Array,
+    axes: Sequence[int],
+    lengths: Sequence[int],
+    inverse: bool,
+    scale: float,
+    /,
+) -> Array: ...
 def floor(x: Array, /) -> Array: ...
 def floor_divide(x1: _RealOperand, x2: _RealOperand, /) -> Array: ...
 def greater(x1: _RealOperand, x2: _RealOperand, /) -> Array: ...

@@ -6,16 +6,13 @@ complex128 in double precision.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from . import _core
 from ._checks import as_axes, as_axis, as_floating, as_index
 from ._core import Array
-from ._dtypes import as_dtype, float32, float64, kind_of
+from ._dtypes import as_dtype, float64, kind_of
 from ._types import DeviceLike, DType, Norm
 
 __all__ = [
@@ -39,10 +36,10 @@ _NORMS = ("backward", "ortho", "forward")
 # Transforms whose input is real, and transforms whose real output has 2 * (m - 1) elements for m.
 _REAL_INPUT = frozenset({"rfft", "rfftn", "ihfft"})
 _REAL_OUTPUT = frozenset({"irfft", "irfftn", "hfft"})
+_INVERSE = frozenset({"ifft", "ifftn", "irfft", "irfftn", "ihfft"})
 
 
-def _input(function: str, x: Array, norm: str) -> npt.NDArray[Any]:
-    """Return the values to transform as NumPy, without a copy but for the half precision dtypes."""
+def _input(function: str, x: Array, norm: str) -> Array:
     x = as_floating(function, x)
     if norm not in _NORMS:
         raise ValueError(f"{function}: norm is 'backward', 'ortho' or 'forward', got {norm!r}")
@@ -50,13 +47,7 @@ def _input(function: str, x: Array, norm: str) -> npt.NDArray[Any]:
         raise TypeError(
             f"{function}: expected a real floating-point dtype, got {x.dtype}; take real first"
         )
-    if x.dtype.itemsize == 2:
-        x = _core.astype(x, float32, False, None)
-    return _core.export_buffer(x)
-
-
-def _output(values: npt.NDArray[Any], x: Array) -> Array:
-    return _core.asarray(values, None, x.device, None)
+    return x
 
 
 def _length(function: str, x: Array, axis: int, n: int | None, last: bool) -> int:
@@ -73,32 +64,40 @@ def _length(function: str, x: Array, axis: int, n: int | None, last: bool) -> in
     return length
 
 
-def _transform(
-    function: str,
-    run: Callable[..., npt.NDArray[Any]],
-    x: Array,
-    n: int | None,
-    axis: int,
-    norm: Norm,
-) -> Array:
-    values = _input(function, x, norm)
+def _run(function: str, x: Array, axes: Sequence[int], lengths: Sequence[int], norm: Norm) -> Array:
+    size = math.prod(lengths)
+    inverse = function in _INVERSE
+    scale = 1.0
+    if norm == "ortho":
+        scale = 1 / math.sqrt(size)
+    elif (norm == "backward") == inverse:
+        scale = 1 / size
+    if function in _REAL_INPUT:
+        run = _core.fft_half
+    elif function in _REAL_OUTPUT:
+        run = _core.fft_real
+    else:
+        run = _core.fft_full
+    return run(function, x, axes, lengths, inverse, scale)
+
+
+def _transform(function: str, x: Array, n: int | None, axis: int, norm: Norm) -> Array:
+    x = _input(function, x, norm)
     axis = as_axis(function, axis, x.ndim)
     length = None if n is None else as_index(function, "n", n)
     if length is not None and length < 1:
         raise ValueError(f"{function}: n is at least 1, got {length}")
-    length = _length(function, x, axis, length, True)
-    return _output(run(values, n=length, axis=axis, norm=norm), x)
+    return _run(function, x, (axis,), (_length(function, x, axis, length, True),), norm)
 
 
 def _transform_axes(
     function: str,
-    run: Callable[..., npt.NDArray[Any]],
     x: Array,
     s: Sequence[int] | None,
     axes: Sequence[int] | None,
     norm: Norm,
 ) -> Array:
-    values = _input(function, x, norm)
+    x = _input(function, x, norm)
     if s is not None and axes is None:
         raise ValueError(f"{function}: axes must be given along with s")
     chosen = as_axes(function, axes, x.ndim)
@@ -113,7 +112,7 @@ def _transform_axes(
         _length(function, x, axis, n, i == len(chosen) - 1)
         for i, (axis, n) in enumerate(zip(chosen, wanted, strict=True))
     ]
-    return _output(run(values, s=lengths, axes=chosen, norm=norm), x)
+    return _run(function, x, chosen, lengths, norm)
 
 
 def fft(
@@ -156,7 +155,7 @@ def fft(
     The element ``k`` is the sum of ``x[j] * exp(-2j * pi * j * k / n)`` over ``j``; `ifft` undoes
     it.
     """
-    return _transform("fft", np.fft.fft, x, n, axis, norm)
+    return _transform("fft", x, n, axis, norm)
 
 
 def ifft(
@@ -194,7 +193,7 @@ def ifft(
     ValueError
         If `n` is less than 1, `axis` is out of bounds, or `norm` is unknown.
     """
-    return _transform("ifft", np.fft.ifft, x, n, axis, norm)
+    return _transform("ifft", x, n, axis, norm)
 
 
 def fftn(
@@ -237,7 +236,7 @@ def fftn(
     -----
     ``n`` in the factors is the product of the lengths.
     """
-    return _transform_axes("fftn", np.fft.fftn, x, s, axes, norm)
+    return _transform_axes("fftn", x, s, axes, norm)
 
 
 def ifftn(
@@ -280,7 +279,7 @@ def ifftn(
     -----
     ``n`` in the factors is the product of the lengths.
     """
-    return _transform_axes("ifftn", np.fft.ifftn, x, s, axes, norm)
+    return _transform_axes("ifftn", x, s, axes, norm)
 
 
 def rfft(
@@ -318,7 +317,7 @@ def rfft(
     ValueError
         If `n` is less than 1, `axis` is out of bounds, or `norm` is unknown.
     """
-    return _transform("rfft", np.fft.rfft, x, n, axis, norm)
+    return _transform("rfft", x, n, axis, norm)
 
 
 def irfft(
@@ -356,7 +355,7 @@ def irfft(
     ValueError
         If `n` is less than 1, `axis` is out of bounds, or `norm` is unknown.
     """
-    return _transform("irfft", np.fft.irfft, x, n, axis, norm)
+    return _transform("irfft", x, n, axis, norm)
 
 
 def rfftn(
@@ -399,7 +398,7 @@ def rfftn(
     -----
     ``n`` in the factors is the product of the lengths.
     """
-    return _transform_axes("rfftn", np.fft.rfftn, x, s, axes, norm)
+    return _transform_axes("rfftn", x, s, axes, norm)
 
 
 def irfftn(
@@ -443,7 +442,7 @@ def irfftn(
     -----
     ``n`` in the factors is the product of the lengths.
     """
-    return _transform_axes("irfftn", np.fft.irfftn, x, s, axes, norm)
+    return _transform_axes("irfftn", x, s, axes, norm)
 
 
 def hfft(
@@ -480,7 +479,7 @@ def hfft(
     ValueError
         If `n` is less than 1, `axis` is out of bounds, or `norm` is unknown.
     """
-    return _transform("hfft", np.fft.hfft, x, n, axis, norm)
+    return _transform("hfft", x, n, axis, norm)
 
 
 def ihfft(
@@ -518,7 +517,7 @@ def ihfft(
     ValueError
         If `n` is less than 1, `axis` is out of bounds, or `norm` is unknown.
     """
-    return _transform("ihfft", np.fft.ihfft, x, n, axis, norm)
+    return _transform("ihfft", x, n, axis, norm)
 
 
 def _frequencies(

@@ -180,6 +180,7 @@ extern PyMethodDef statistics_methods[];
 extern PyMethodDef sorting_methods[];
 extern PyMethodDef linalg_methods[];
 extern PyMethodDef random_methods[];
+extern PyMethodDef fft_methods[];
 extern PyMethodDef runtime_methods[];
 
 // ---- slots of Array, defined in the files that their names tell

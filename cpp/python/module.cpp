@@ -246,7 +246,7 @@ NB_MODULE(_core, m) {
     for (PyMethodDef* table :
          {module_methods, elementwise_methods, creation_methods, interop_methods,
           manipulation_methods, indexing_methods, statistics_methods, sorting_methods,
-          linalg_methods, random_methods, runtime_methods}) {
+          linalg_methods, fft_methods, random_methods, runtime_methods}) {
         if (PyModule_AddFunctions(m.ptr(), table) < 0) throw nb::python_error();
     }
     define_streams(m);

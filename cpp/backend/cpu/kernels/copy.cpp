@@ -67,27 +67,6 @@ struct RowOf {
 template <class T>
 using SquareRow = typename RowOf<T>::type;
 
-template <class V>
-inline V interleave_low(V a, V b) {
-    constexpr int kElements = sizeof(V) / sizeof(a[0]);
-    if constexpr (kElements == 8)
-        return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-    else if constexpr (kElements == 4)
-        return __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    else
-        return __builtin_shufflevector(a, b, 0, 2);
-}
-template <class V>
-inline V interleave_high(V a, V b) {
-    constexpr int kElements = sizeof(V) / sizeof(a[0]);
-    if constexpr (kElements == 8)
-        return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-    else if constexpr (kElements == 4)
-        return __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    else
-        return __builtin_shufflevector(a, b, 1, 3);
-}
-
 // Interleaving rows i and i + half, log2(kSide) times, is a transpose.
 template <class T>
 inline void transpose_square(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {

@@ -114,6 +114,34 @@ inline Vec<T> broadcast(T x) {
     return x - Vec<T>{};  // not x + 0, which loses the sign of -0
 }
 
+// The elements of a and b in turn: those of their first halves, or of their second halves.
+template <class V>
+inline V interleave_low(V a, V b) {
+    constexpr int kElements = sizeof(V) / sizeof(a[0]);
+    if constexpr (kElements == 16)
+        return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7,
+                                       23);
+    else if constexpr (kElements == 8)
+        return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    else if constexpr (kElements == 4)
+        return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    else
+        return __builtin_shufflevector(a, b, 0, 2);
+}
+template <class V>
+inline V interleave_high(V a, V b) {
+    constexpr int kElements = sizeof(V) / sizeof(a[0]);
+    if constexpr (kElements == 16)
+        return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30,
+                                       15, 31);
+    else if constexpr (kElements == 8)
+        return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    else if constexpr (kElements == 4)
+        return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    else
+        return __builtin_shufflevector(a, b, 1, 3);
+}
+
 enum class Cmp { Equal = 0, Less = 1, LessEqual = 2 };
 
 #if !defined(__AVX512BW__)

@@ -181,6 +181,109 @@ constexpr int combine_index(Op op) {
     return op == Op::Add ? 0 : op == Op::Subtract ? 1 : op == Op::Multiply ? 2 : -1;
 }
 
+// fft.cpp
+// Transforms run on `lanes` sequences at once, one in each lane of a vector. Split memory holds,
+// for each number of the sequences, the real parts of all lanes and then the imaginary ones.
+
+// The largest prime factor of a length that has passes of its own.
+inline constexpr int kFftMaxRadix = 127;
+// One step (Stockham) of a transform of radix * stride * blocks numbers: for q < stride, p <
+// blocks, k < radix, number q + stride * (radix * p + k) becomes twiddle(p, k) times the sum over j
+// of exp(-2 pi i j k / radix) times number q + stride * (p + blocks * j).
+struct FftPass {
+    int64_t radix, stride, blocks;
+    const void* twiddles;  // for each p and k > 0
+    const void* roots;     // of an odd radix: cosines, then sines, of 2 pi j / radix
+};
+struct FftChain {
+    const FftPass* passes;
+    int64_t count, length;
+    // Twiddles: split numbers for each group of lanes, or one number for all lanes and none in the
+    // last pass.
+    bool per_lane;
+};
+// Where numbers are in an array, in real elements: number r of lane l at data + r * step + l *
+// pitch, its imaginary part `part` further (kFftReal: it has none). Only those elements exist whose
+// rank, r * rank
+// + l * lane_rank (+ 1 for an imaginary part), is below `limit`: the others are read as 0.
+inline constexpr int64_t kFftReal = INT64_MIN;
+struct FftMemory {
+    void* data;
+    int64_t step, pitch, part, rank, lane_rank, limit;
+};
+// What a real transform does beside the complex one.
+enum class FftReal : uint8_t {
+    None,
+    Unpack,  // after: a transform of n / 2 pairs of real numbers becomes the first n / 2 + 1 of n
+    Pack,    // before: the opposite
+    Extend,  // before: n / 2 + 1 numbers become n Hermitian ones
+};
+struct FftRealStep {
+    FftReal kind;
+    bool mirror;  // after: n / 2 + 1 numbers of a real sequence become all n
+    int64_t n;    // length of the real transform
+    const void*
+        twiddles;  // exp(-2 pi i k / n) for k <= n / 4: cosines from 0, minus sines from `gap`
+    int64_t gap;
+};
+// A whole transform of up to `lanes` sequences.
+struct FftLines {
+    const FftChain* chain;
+    FftMemory in, out;
+    int64_t lanes;
+    bool inverse;
+    double scale;  // of the result
+    FftRealStep real;
+};
+// A transform of rows * columns numbers of one sequence has two phases; its lanes are neighbouring
+// columns in the first, and neighbouring rows of their results in the second. Between them are
+// tiles: for each group of rows the split numbers of all columns.
+struct FftPhase {
+    const FftChain* chain;
+    int64_t group;  // first lane / lanes of a vector
+    int64_t lanes;
+    FftMemory array;  // of the group: what the first phase reads, what the second writes
+    void* tiles;
+    int64_t columns;
+    bool inverse;
+    double scale;  // of the second phase
+};
+// A pass over one sequence in an array, from element `begin` to `end`.
+struct FftSweep {
+    void* dst;
+    const void* src;
+    int64_t begin, end;
+    int64_t limit;  // numbers that src has
+    bool conjugate;
+    double scale;
+    FftRealStep real;
+};
+// dst[k] = src[k] * factors[k], numbers of arrays; the real parts alone where a side has only
+// these.
+struct FftChirp {
+    void* dst;
+    const void* src;
+    const void* factors;
+    int64_t count;
+    int64_t limit;  // elements that src has, the others are 0
+    bool real_src, real_dst;
+    bool swap_src, swap_dst;  // real and imaginary parts are exchanged before, after
+    double scale;
+};
+struct FftKernels {
+    int64_t lanes;  // of a vector
+    // Scratch for split memory of 2 * `numbers` numbers: of a sequence, or what a real step makes.
+    void (*lines)(const FftLines& lines, void* scratch);
+    void (*columns)(const FftPhase& phase, void* scratch);
+    void (*rows)(const FftPhase& phase, void* scratch);
+    // Unpack: in place, of elements k and n / 2 - k for `begin` <= k < `end` <= n / 4 + 1.
+    void (*unpack)(const FftSweep& sweep);
+    void (*pack)(const FftSweep& sweep);
+    // dst[n - k] = conj(src[k]), `begin` <= k < `end`
+    void (*mirror)(const FftSweep& sweep);
+    void (*chirp)(const FftChirp& chirp);
+};
+
 struct KernelTable {
     const char* isa;
     ElementwiseFn elementwise[kNumOps][kNumDTypes];  // null where there is no native kernel
@@ -233,6 +336,7 @@ struct KernelTable {
     void (*positions)(int64_t* out, int64_t count, const uint8_t* src, int64_t src_bit, int64_t n,
                       int64_t base);
     GemmKernels gemm[kNumDTypes];  // gemm.cpp; null functions for bool
+    FftKernels fft[kNumDTypes];    // float32, float64
     // random.cpp. Word w of the Philox block at counter `block` + 16 t + l is words[64 t + 16 w +
     // l]; `high` are the upper 64 bits of the counter.
     void (*philox)(uint32_t* words, uint64_t key, uint64_t block, uint64_t high, int64_t tiles);
