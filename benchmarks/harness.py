@@ -166,7 +166,7 @@ def _difference(result: np.ndarray, expected: np.ndarray) -> str | None:
     scale = float(np.max(np.abs(expected), initial=0.0)) or 1.0
     error = float(np.max(np.abs(result - expected), initial=0.0)) / scale
     # A NaN in one of the two fails as well: it compares false.
-    return None if error <= TOLERANCE[expected.dtype.str[1:]] else f"error {error:.1e}"
+    return None if error <= TOLERANCE[expected.real.dtype.str[1:]] else f"error {error:.1e}"
 
 
 def _measure(peers: Mapping[str, _Peer], index: int, rounds: int) -> dict[str, Any]:

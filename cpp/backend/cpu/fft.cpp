@@ -78,22 +78,19 @@ class Method {
     int64_t lines_scratch() const {
         return 2 * std::max(plan_->n, real_kind() == FftReal::None ? 0 : step_.n) * number_bytes();
     }
-    // in, out: the memory of a group in units of elements of the two arrays.
-    struct Place {
-        void* data;
-        int64_t step, pitch, length;
-    };
-    void run_lines(const Place& in, const Place& out, int64_t lanes, void* scratch) const {
-        const bool real_out = step_.result == FftResult::Real;
-        FftLines l{&plan_->lines.chain,
-                   memory(in, step_.real),
-                   memory(out, real_out),
-                   lanes,
-                   step_.inverse,
-                   step_.scale,
-                   real_step()};
-        kernels_.lines(l, scratch);
+    // Sequences along an axis of arrays, of which the first group's lanes are `x_pitch` and
+    // `y_pitch` elements apart.
+    FftLines lines(const Array& x, const Array& y, int axis, int64_t x_pitch,
+                   int64_t y_pitch) const {
+        return {&plan_->lines.chain,
+                memory(x, axis, x_pitch, step_.real),
+                memory(y, axis, y_pitch, step_.result == FftResult::Real),
+                lanes(),
+                step_.inverse,
+                step_.scale,
+                real_step()};
     }
+    void run_lines(const FftLines& lines, void* scratch) const { kernels_.lines(lines, scratch); }
 
     // ---- one contiguous sequence
 
@@ -144,10 +141,11 @@ class Method {
                 paired_ ? real_plan_->gap : 0};
     }
 
-    FftMemory memory(const Place& p, bool real) const {
-        if (!real) return {p.data, 2 * p.step, 2 * p.pitch, 1, 2, 0, 2 * p.length};
-        if (!paired_) return {p.data, p.step, p.pitch, kFftReal, 2, 0, 2 * p.length};
-        return {p.data, 2 * p.step, p.pitch, p.step, 2, 0, p.length};
+    FftMemory memory(const Array& x, int axis, int64_t pitch, bool real) const {
+        const int64_t step = x.strides[axis], length = x.shape[axis];
+        if (!real) return {x.data(), 2 * step, 2 * pitch, 1, 2, 0, 2 * length};
+        if (!paired_) return {x.data(), step, pitch, kFftReal, 2, 0, 2 * length};
+        return {x.data(), 2 * step, pitch, step, 2, 0, length};
     }
 
     // Rows of vectors in tiles of columns.
@@ -338,7 +336,9 @@ void transform_lanes(const Method& method, const Array& x, const Array& y, int a
     const int64_t per_task = std::max<int64_t>(1, kTaskWork / (method.step().n * lanes));
     const Parallel par = team(method.step().n * product(grid.extents));
     const Slots slots(par, (count + per_task - 1) / per_task, method.lines_scratch());
+    const FftLines all = method.lines(x, y, axis, grid.in.back(), grid.out.back());
     slots.spread([&](int64_t task, void* scratch) {
+        FftLines lines = all;
         for (int64_t i = task * per_task; i < std::min(count, (task + 1) * per_task); ++i) {
             const int64_t first = i % groups * lanes;
             int64_t from = first * grid.in.back(), to = first * grid.out.back(), rest = i / groups;
@@ -347,11 +347,10 @@ void transform_lanes(const Method& method, const Array& x, const Array& y, int a
                 to += rest % grid.extents[d] * grid.out[d];
                 rest /= grid.extents[d];
             }
-            method.run_lines({x.data() + from * itemsize(x.dtype), x.strides[axis], grid.in.back(),
-                              x.shape[axis]},
-                             {y.data() + to * itemsize(y.dtype), y.strides[axis], grid.out.back(),
-                              y.shape[axis]},
-                             std::min(lanes, width - first), scratch);
+            lines.in.data = x.data() + from * itemsize(x.dtype);
+            lines.out.data = y.data() + to * itemsize(y.dtype);
+            lines.lanes = std::min(lanes, width - first);
+            method.run_lines(lines, scratch);
         }
     });
 }
@@ -360,32 +359,76 @@ void transform_lanes(const Method& method, const Array& x, const Array& y, int a
 
 // Sequences that are not contiguous are copied in groups, so that neighbours share cache lines.
 constexpr int64_t kCopiedLines = 16;
+// Arrays beyond the second-level cache are read and written from end to end, sequence by sequence,
+// which processors foresee, rather than in the order of the phases.
+constexpr int64_t kFarBytes = 1 << 20;
+constexpr int64_t kCopiedBytes = 1 << 16;
+
+// One side of transforms one by one: where sequences are, or are copied to.
+class Side {
+  public:
+    Side(const Array& x, int axis, int64_t group)
+        : lines_(x, axis),
+          strided_(!lines_.direct()),
+          far_(!strided_ && lines_.count() > 1 && lines_.line_bytes() <= kCopiedBytes &&
+               lines_.line_bytes() * lines_.count() >= kFarBytes),
+          bytes_(round_up(lines_.line_bytes() * (strided_ ? group
+                                                 : far_   ? 1
+                                                          : 0),
+                          64)) {}
+
+    const Lines& lines() const { return lines_; }
+    // Of the memory for copies, which the other functions are given.
+    int64_t bytes() const { return bytes_; }
+    void read_group(int64_t first, int64_t count, std::byte* copies) const {
+        if (strided_) lines_.read(first, count, copies);
+    }
+    void write_group(int64_t first, int64_t count, const std::byte* copies) const {
+        if (strided_) lines_.write(first, count, copies);
+    }
+    // Sequence `first` + i, ready to be read.
+    std::byte* read(int64_t first, int64_t i, std::byte* copies) const {
+        if (!far_) return place(first, i, copies);
+        std::memcpy(copies, lines_.address(first + i), static_cast<size_t>(lines_.line_bytes()));
+        return copies;
+    }
+    // Where it is to be written, before `write`.
+    std::byte* place(int64_t first, int64_t i, std::byte* copies) const {
+        if (strided_) return copies + i * lines_.line_bytes();
+        return far_ ? copies : lines_.address(first + i);
+    }
+    void write(int64_t first, int64_t i, const std::byte* copies) const {
+        if (far_)
+            std::memcpy(lines_.address(first + i), copies,
+                        static_cast<size_t>(lines_.line_bytes()));
+    }
+
+  private:
+    Lines lines_;
+    bool strided_, far_;
+    int64_t bytes_;
+};
 
 void transform_alone(const Method& method, const Array& x, const Array& y, int axis) {
-    const Lines from(x, axis), to(y, axis);
-    const int64_t n = method.step().n, count = from.count();
-    const bool copies = !from.direct() || !to.direct();
+    const int64_t n = method.step().n, count = y.size() / y.shape[axis];
     Parallel par = team(n * count), alone = par;
     alone.threads = 1;
     const bool shared = par.threads > 1 && n >= kSharedWork && count < 2 * par.threads;
     const int64_t fair = (count + par.threads - 1) / par.threads;
-    const int64_t group = shared   ? 1
-                          : copies ? std::min(kCopiedLines, fair)
-                                   : std::clamp<int64_t>(kTaskWork / n, 1, fair);
-    const int64_t in_bytes = from.direct() ? 0 : round_up(from.line_bytes() * group, 64);
-    const int64_t out_bytes = to.direct() ? 0 : round_up(to.line_bytes() * group, 64);
-    const int64_t own = in_bytes + out_bytes + method.own_bytes();
+    const int64_t group = shared ? 1 : std::min(kCopiedLines, fair);
+    const Side from(x, axis, group), to(y, axis, group);
+    const int64_t own = from.bytes() + to.bytes() + method.own_bytes();
     auto body = [&](int64_t task, void* memory, const Parallel& team) {
         auto* in = static_cast<std::byte*>(memory);
-        auto* out = in + in_bytes;
-        const Method::Memory m{out + out_bytes, in + own, team};
+        auto* out = in + from.bytes();
+        const Method::Memory m{out + to.bytes(), in + own, team};
         const int64_t first = task * group, some = std::min(group, count - first);
-        if (!from.direct()) from.read(first, some, in);
-        for (int64_t i = 0; i < some; ++i)
-            method.run(from.direct() ? from.address(first + i) : in + i * from.line_bytes(),
-                       from.length(),
-                       to.direct() ? to.address(first + i) : out + i * to.line_bytes(), m);
-        if (!to.direct()) to.write(first, some, out);
+        from.read_group(first, some, in);
+        for (int64_t i = 0; i < some; ++i) {
+            method.run(from.read(first, i, in), from.lines().length(), to.place(first, i, out), m);
+            to.write(first, i, out);
+        }
+        to.write_group(first, some, out);
     };
     if (shared) {
         const Buffer memory(own + method.thread_bytes());

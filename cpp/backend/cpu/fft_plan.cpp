@@ -140,7 +140,8 @@ struct Split {
     double cost = INFINITY;
 };
 
-// The best split of these radices: both phases fill vectors and are of similar length.
+// The best split of these radices: both phases fill vectors and are of similar length. None where
+// a sequence in one lane does as well.
 Split best_split(const std::vector<int64_t>& radices, int64_t n, int64_t lanes) {
     std::map<int64_t, std::vector<int64_t>> products{{1, {}}};
     for (const int64_t radix : radices) {
@@ -154,6 +155,7 @@ Split best_split(const std::vector<int64_t>& radices, int64_t n, int64_t lanes) 
         return static_cast<double>(round_up(m, lanes)) / static_cast<double>(m);
     };
     Split best;
+    if (n <= 2 * lanes) return best;
     for (const auto& [rows, first] : products) {
         const int64_t columns = n / rows;
         if (rows == 1 || columns == 1) continue;
@@ -173,7 +175,6 @@ Split split(int64_t n, int64_t lanes) {
     Split best;
     for (const std::vector<int64_t>& radices : factorizations(n)) {
         Split s = best_split(radices, n, lanes);
-        // A length of one radix, or of none, has one phase.
         if (s.second.empty()) s = {{}, radices, cost_of(radices)};
         if (s.cost < best.cost) best = std::move(s);
     }
