@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import threading
+from contextvars import ContextVar
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from . import _core
 from ._device import DEFAULT_DEVICE, Device, resolve_device
 
 
-class _Stack(threading.local):
-    """The streams that this thread has entered, the innermost last."""
+class _Entered(NamedTuple):
+    """An entered stream; the core looks at the handle, which comes first."""
+
+    handle: _core.StreamHandle
+    stream: Stream
+    outer: _Entered | None
+
+
+# The innermost stream of this thread or coroutine.
+_entered: ContextVar[_Entered | None] = ContextVar("ascend_array_api_stream", default=None)
+
+
+class _Default(threading.local):
+    """The default stream of this thread."""
 
     def __init__(self) -> None:
-        self.entered: list[Stream] = []
-
-
-_stack = _Stack()
+        self.stream = Stream._of(_core.own_stream(), "current_stream")
 
 
 class Stream:
     """A sequence of operations that runs in order, beside those of other streams.
 
-    Inside ``with stream:`` this thread records its operations there. Arrays may be used on any
-    stream: what they need is finished first, without an event.
+    Inside ``with stream:`` this thread or coroutine records its operations there. Arrays may be
+    used on any stream: what they need runs first, without an event.
 
     Parameters
     ----------
@@ -52,11 +64,18 @@ class Stream:
 
     def __init__(self, device: Device | str | None = None) -> None:
         self.device = resolve_device("Stream", DEFAULT_DEVICE if device is None else device)
-        self._handle: _core.StreamHandle | None = _core.StreamHandle()
+        self._handle = _core.StreamHandle()
+        _core.watch_caller()
+
+    @classmethod
+    def _of(cls, handle: _core.StreamHandle, function: str) -> Self:
+        stream = object.__new__(cls)
+        stream.device = resolve_device(function, DEFAULT_DEVICE)
+        stream._handle = handle
+        return stream
 
     def __enter__(self) -> Self:
-        _stack.entered.append(self)
-        _core.use_stream(self._handle)
+        _entered.set(_Entered(self._handle, self, _entered.get()))
         return self
 
     def __exit__(
@@ -65,22 +84,28 @@ class Stream:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _stack.entered.pop()
-        _core.use_stream(_stack.entered[-1]._handle if _stack.entered else None)
-        if self._handle is not None:
-            self._handle.submit()
+        entered = _entered.get()
+        if entered is None or entered.stream is not self:
+            raise RuntimeError(
+                "Stream: it is not the innermost stream of this thread or coroutine that is left"
+            )
+        _entered.set(entered.outer)
+        self._handle.submit()
 
     def synchronize(self) -> None:
-        """Run what is recorded on this stream, and wait for it."""
-        if self._handle is None:
-            _core.finish_current()
-        else:
-            self._handle.finish()
+        """Run what is recorded on this stream, and wait for it.
+
+        Raises
+        ------
+        Exception
+            The first error of an operation of this stream since it was last synchronized.
+        """
+        self._handle.finish()
 
     @property
     def done(self) -> bool:
         """Whether nothing is recorded or running on this stream."""
-        return _core.current_idle() if self._handle is None else self._handle.idle()
+        return self._handle.idle()
 
     def record(self, event: Event | None = None) -> Event:
         """Record an event: it is done when all operations recorded so far are.
@@ -110,8 +135,8 @@ class Stream:
         event._handle.hold(self._handle)
 
     def __repr__(self) -> str:
-        kind = "default stream of this thread" if self._handle is None else "stream"
-        return f"<{kind} on {self.device}>"
+        own = self is _default.stream
+        return f"<{'default stream of this thread' if own else 'stream'} on {self.device}>"
 
 
 class Event:
@@ -174,9 +199,14 @@ def current_stream() -> Stream:
     Stream
         The innermost stream entered by ``with``, or the thread's default stream.
     """
-    if _stack.entered:
-        return _stack.entered[-1]
-    stream = object.__new__(Stream)
-    stream.device = resolve_device("current_stream", DEFAULT_DEVICE)
-    stream._handle = None
-    return stream
+    entered = _entered.get()
+    return _default.stream if entered is None else entered.stream
+
+
+_default = _Default()
+_core.register_stream_variable(_entered)
+if os.environ.get("ASCEND_ARRAY_API_TRACE") == "1":
+    _core.trace_lines(os.path.join(os.path.dirname(__file__), ""))
+    _core.watch_caller()
+# Recorded work that nobody has asked for does not outlive the interpreter.
+atexit.register(_core.stop_runners)

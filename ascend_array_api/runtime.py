@@ -143,7 +143,18 @@ def evaluate(*arrays: Array) -> None:
 
 
 def synchronize() -> None:
-    """Run every operation that any thread has recorded, and wait for it."""
+    """Run every operation that any thread has recorded, and wait for it.
+
+    Raises
+    ------
+    Exception
+        The first error of a recorded operation since the last call.
+
+    Notes
+    -----
+    The message names the operation; with ``ASCEND_ARRAY_API_TRACE=1`` it also names the line of
+    the program that recorded it.
+    """
     _core.synchronize()
 
 
@@ -198,6 +209,7 @@ _SWITCHES = {
     "ASCEND_ARRAY_API_DEFER": ("auto", "off", "always"),
     "ASCEND_ARRAY_API_FUSION": ("on", "off"),
     "ASCEND_ARRAY_API_POOL": ("on", "off"),
+    "ASCEND_ARRAY_API_TRACE": ("0", "1"),
 }
 
 

@@ -1,10 +1,17 @@
 #include "core/array.h"
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <new>
 #include <numeric>
 #include <optional>
 
+#include "runtime/interrupt.h"
 #include "runtime/pool.h"
 
 namespace asc {
@@ -38,20 +45,28 @@ int64_t checked_size(const Dims& shape, DType dtype, const char* function) {
     return elements;
 }
 
-Array Array::empty(Dims shape, DType dtype) {
-    int64_t elements = checked_size(shape, dtype, "empty");
+static Ref<Storage> allocate(int64_t nbytes, const char* function) {
+    try {
+        return Storage::allocate(nbytes);
+    } catch (const Error& error) {
+        throw function ? named(function, error) : error;
+    }
+}
+
+Array Array::empty(Dims shape, DType dtype, const char* function) {
+    int64_t elements = checked_size(shape, dtype, function ? function : "empty");
     Dims strides = row_major_strides(shape);
-    return {Storage::allocate(storage_bytes(elements, dtype)), 0, dtype, std::move(shape),
+    return {allocate(storage_bytes(elements, dtype), function), 0, dtype, std::move(shape),
             std::move(strides)};
 }
 
-Array Array::promised(Dims shape, const Dims& strides, DType dtype) {
-    int64_t elements = checked_size(shape, dtype, "empty");
+Array Array::promised(Dims shape, const Dims& strides, DType dtype, const char* function) {
+    int64_t elements = checked_size(shape, dtype, function);
     return {Storage::promise(storage_bytes(elements, dtype)), 0, dtype, std::move(shape), strides};
 }
 
-Array Array::empty_ordered(Dims shape, const Dims& order, DType dtype) {
-    Array result = empty(std::move(shape), dtype);
+Array Array::empty_ordered(Dims shape, const Dims& order, DType dtype, const char* function) {
+    Array result = empty(std::move(shape), dtype, function);
     result.strides = ordered_strides(result.shape, order);
     return result;
 }
@@ -157,6 +172,37 @@ void prepare_recorded_write(const Array& x, const char* function) {
 void prepare_write(const Array& x, const char* function) {
     x.storage->settle_uses();
     prepare_recorded_write(x, function);
+}
+
+// ---- writers of packed bits
+
+static std::mutex bit_mutexes[64];
+
+BitLock::BitLock(std::span<const Array> targets) {
+    for (const Array& x : targets) {
+        if (is_bool(x.dtype))
+            locked_ |= uint64_t{1} << (std::hash<const Storage*>()(x.storage.get()) / 64 % 64);
+    }
+    // In one order, so that two threads never wait for each other.
+    for (uint64_t rest = locked_; rest != 0; rest &= rest - 1) {
+        std::mutex& mutex = bit_mutexes[std::countr_zero(rest)];
+        if (mutex.try_lock()) continue;
+        // Without the interpreter's lock: who has the mutex may want it.
+        Waiting waiting(Waiting::Signals::Ignored);
+        mutex.lock();
+    }
+}
+
+BitLock::~BitLock() {
+    for (uint64_t rest = locked_; rest != 0; rest &= rest - 1)
+        bit_mutexes[std::countr_zero(rest)].unlock();
+}
+
+void BitLock::install_fork_handlers() {
+    // The threads that held one do not exist in the child.
+    pthread_atfork(nullptr, nullptr, [] {
+        for (std::mutex& mutex : bit_mutexes) new (&mutex) std::mutex;
+    });
 }
 
 Array deferred_copy(const Array& x) {

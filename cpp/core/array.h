@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "core/dims.h"
@@ -19,12 +20,12 @@ struct Array {
     Dims shape;
     Dims strides;  // in elements (bool: bits); zero or negative allowed
 
-    // New row-major memory, not initialised.
-    static Array empty(Dims shape, DType dtype);
+    // New row-major memory, not initialised; errors name the function, if it is given.
+    static Array empty(Dims shape, DType dtype, const char* function = nullptr);
     // The same as a promise: memory comes when the work that was recorded for it runs.
-    static Array promised(Dims shape, const Dims& strides, DType dtype);
+    static Array promised(Dims shape, const Dims& strides, DType dtype, const char* function);
     // New memory with the axes laid out in `order`, slowest first.
-    static Array empty_ordered(Dims shape, const Dims& order, DType dtype);
+    static Array empty_ordered(Dims shape, const Dims& order, DType dtype, const char* function);
 
     int ndim() const { return shape.size(); }
     int64_t size() const { return product(shape); }
@@ -54,6 +55,20 @@ void prepare_write(const Array& x, const char* function);
 // Elements of all extents; throws Error(Value) on a negative extent or rank above kMaxRank, and
 // Error(Memory) where the bytes exceed what the machine has.
 int64_t checked_size(const Dims& shape, DType dtype, const char* function);
+
+// While it lives, no other thread writes packed bits to these arrays' storages: a word may hold
+// bits of several views. For arrays of other dtypes it does nothing.
+class BitLock {
+  public:
+    explicit BitLock(std::span<const Array> targets);
+    ~BitLock();
+    BitLock(const BitLock&) = delete;
+    BitLock& operator=(const BitLock&) = delete;
+    static void install_fork_handlers();  // once
+
+  private:
+    uint64_t locked_ = 0;  // one bit for each of the mutexes that storages share
+};
 
 // A physical row-major copy.
 Array copy(const Array& x);

@@ -2,6 +2,11 @@
 
 namespace asc {
 
+Error named(const char* function, const Error& error) {
+    if (error.kind() != ErrorKind::Memory) return error;
+    return {error.kind(), std::string(function) + ": not enough memory: " + error.what()};
+}
+
 void raise(ErrorKind kind, const char* format, ...) {
     va_list args;
     va_start(args, format);

@@ -31,6 +31,9 @@ class Error : public std::exception {
     std::string message_;
 };
 
+// The same error of an operation: one that lacked memory says who needed it.
+Error named(const char* function, const Error& error);
+
 // Throws Error with a printf-formatted message.
 [[noreturn, gnu::format(printf, 2, 3), gnu::cold]] void raise(ErrorKind kind, const char* format,
                                                               ...);

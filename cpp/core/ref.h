@@ -30,6 +30,8 @@ class Ref {
     }
 
     T* get() const { return object_; }
+    // Hands the count to the caller.
+    [[nodiscard]] T* release() { return std::exchange(object_, nullptr); }
     T* operator->() const { return object_; }
     T& operator*() const { return *object_; }
     explicit operator bool() const { return object_ != nullptr; }

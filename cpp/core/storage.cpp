@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -17,39 +18,56 @@ namespace asc {
 static constexpr int64_t kHeader = 64;
 static_assert(sizeof(Block) <= kHeader);
 
-namespace {
+// Blocks that were moved off, and the Regions that may know their addresses.
 struct Regions {
+    struct Retired {
+        Ref<Block> block;
+        uint64_t next;  // the number of the first Region that cannot know it
+    };
     std::mutex mutex;
-    int active = 0;
-    std::vector<Ref<Block>> retired;
+    Region* oldest = nullptr;
+    Region* newest = nullptr;
+    uint64_t next = 0;  // number of a Region
+    std::deque<Retired> retired;
+
+    void enter(Region& region) {
+        std::lock_guard lock(mutex);
+        region.number_ = next++;
+        region.older_ = newest;
+        (newest ? newest->newer_ : oldest) = &region;
+        newest = &region;
+    }
+
+    void leave(Region& region) {
+        std::vector<Ref<Block>> done;  // released without the lock
+        std::lock_guard lock(mutex);
+        (region.older_ ? region.older_->newer_ : oldest) = region.newer_;
+        (region.newer_ ? region.newer_->older_ : newest) = region.older_;
+        while (!retired.empty() && retired.front().next <= (oldest ? oldest->number_ : next)) {
+            done.push_back(std::move(retired.front().block));
+            retired.pop_front();
+        }
+    }
+
+    void retire(Ref<Block> block) {
+        std::lock_guard lock(mutex);
+        if (oldest) retired.push_back({std::move(block), next});
+    }
 };
-Regions& regions() {
+
+static Regions& regions() {
     static Regions& instance = *new Regions;
     return instance;
 }
 
-void retire(Ref<Block> block) {
-    std::lock_guard lock(regions().mutex);
-    if (regions().active > 0) regions().retired.push_back(std::move(block));
-}
-}  // namespace
-
-Region::Region() {
-    std::lock_guard lock(regions().mutex);
-    ++regions().active;
-}
-
-Region::~Region() {
-    std::vector<Ref<Block>> done;  // released without the lock
-    std::lock_guard lock(regions().mutex);
-    if (--regions().active == 0) done.swap(regions().retired);
-}
+Region::Region() { regions().enter(*this); }
+Region::~Region() { regions().leave(*this); }
 
 void install_region_fork_handlers() {
     pthread_atfork([] { regions().mutex.lock(); }, [] { regions().mutex.unlock(); },
                    [] {
                        // The threads that were inside do not exist here.
-                       regions().active = 0;
+                       regions().oldest = regions().newest = nullptr;
                        regions().mutex.unlock();
                    });
 }
@@ -86,9 +104,50 @@ void Storage::lock() const {
 
 Ref<Block> Storage::present_block() const {
     lock();
-    Ref<Block> block = block_;
+    Ref<Block> block(block_.load(std::memory_order_relaxed));
     unlock();
     return block;
+}
+
+Ref<Block> Storage::exchange_block(Ref<Block> block) {
+    if (block) block->add_owner();
+    auto before = Ref<Block>::adopt(block_.exchange(block.release(), std::memory_order_acq_rel));
+    if (before) before->drop_owner();
+    return before;
+}
+
+Storage::Reads Storage::reads() const {
+    lock();
+    Reads reads = reads_;
+    unlock();
+    return reads;
+}
+
+void Storage::add_read(Pending* reader) {
+    lock();
+    reads_.list = reads_.count == 0 || reads_.list == reader ? reader : nullptr;
+    ++reads_.count;
+    unlock();
+}
+
+void Storage::drop_read() {
+    lock();
+    --reads_.count;
+    unlock();
+}
+
+void Storage::add_write(Pending* writer, uint64_t position) {
+    lock();
+    ++writes_;
+    written_at_.store(position, std::memory_order_release);
+    writer_.store(writer, std::memory_order_release);
+    unlock();
+}
+
+void Storage::drop_write() {
+    lock();
+    if (--writes_ == 0) writer_.store(nullptr, std::memory_order_release);
+    unlock();
 }
 
 Ref<Block> Storage::block() const {
@@ -117,44 +176,38 @@ std::shared_ptr<const Error> Storage::failure() const {
 
 void Storage::settle_uses() {
     if (Pending* writer = writer_.load(std::memory_order_acquire)) writer->finish();
-    if (readers() > 0) Pending::finish_all();
+    Reads pending = reads();
+    if (pending.count > 0) pending.list ? pending.list->finish() : Pending::finish_all();
 }
 
 void Storage::materialize() { materialize(Block::allocate(nbytes_)); }
 
 void Storage::materialize(Ref<Block> block) {
-    block->add_owner();
     lock();
-    block_ = std::move(block);
+    Ref<Block> before = exchange_block(std::move(block));
     unlock();
 }
 
-void Storage::discard() {
-    lock();
-    Ref<Block> block = std::move(block_);
-    unlock();
-    if (block) block->drop_owner();
-}
+void Storage::discard() { materialize(Ref<Block>()); }
 
 Ref<Storage> Storage::fork() const { return wrap(block(), StorageKind::Pool, false); }
 
 void Storage::own_block() {
     if (kind_ != StorageKind::Pool) return;
+    const auto block = [this] { return block_.load(std::memory_order_relaxed); };
     Ref<Block> fresh;
     lock();
-    while (block_ && (block_->owners() > 1 || block_->borrowed())) {
+    while (block() && (block()->owners() > 1 || block()->borrowed())) {
         if (!fresh) {
             // Without the lock, which recorded work may need that runs for lack of memory.
-            int64_t nbytes = block_->nbytes();
+            const int64_t nbytes = block()->nbytes();
             unlock();
             fresh = Block::allocate(nbytes);
             lock();
             continue;
         }
-        std::memcpy(fresh->data(), block_->data(), static_cast<size_t>(fresh->nbytes()));
-        fresh->add_owner();
-        block_->drop_owner();
-        retire(std::exchange(block_, std::move(fresh)));
+        std::memcpy(fresh->data(), block()->data(), static_cast<size_t>(fresh->nbytes()));
+        regions().retire(exchange_block(std::move(fresh)));
     }
     unlock();
 }

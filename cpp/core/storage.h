@@ -64,14 +64,20 @@ enum class StorageKind : uint8_t {
     Constant,  // borrowed bytes that nobody can change
 };
 
-// A stretch of work on raw memory that other threads may not see the end of. While one is active
-// anywhere, Blocks that a storage moves off are kept, since their addresses may be in use.
+// A stretch of work on raw memory that other threads may not see the end of. A Block that a storage
+// moves off is kept until all Regions of that moment have ended, since its address may be in use.
 class Region {
   public:
     Region();
     ~Region();
     Region(const Region&) = delete;
     Region& operator=(const Region&) = delete;
+
+  private:
+    friend struct Regions;
+    Region* older_ = nullptr;  // the active ones are a list, by age
+    Region* newer_ = nullptr;
+    uint64_t number_ = 0;
 };
 void install_region_fork_handlers();  // once
 
@@ -107,7 +113,7 @@ class Storage {
     // The address with all writes done, for callers that exclude concurrent writes.
     std::byte* data() const {
         settle();
-        return block_->data();
+        return block_.load(std::memory_order_acquire)->data();
     }
     int64_t nbytes() const { return nbytes_; }
     // Every recorded write has run, and none has failed.
@@ -115,7 +121,7 @@ class Storage {
         return !writer_.load(std::memory_order_acquire) && !failed_.load(std::memory_order_acquire);
     }
     // The bytes of a finished storage belong to somebody else.
-    bool borrowed() const { return block_->borrowed(); }
+    bool borrowed() const { return block_.load(std::memory_order_acquire)->borrowed(); }
     // Runs the recorded work that writes this storage; throws the error of work that failed.
     void settle() const {
         if (!finished()) settle_slowly();
@@ -124,17 +130,25 @@ class Storage {
     // ---- for whoever runs recorded work
     // The Block as it is now, null for a promise; nothing is run.
     Ref<Block> present_block() const;
-    bool promised() const { return !block_; }
+    bool promised() const { return !block_.load(std::memory_order_acquire); }
     // Gives a promise its Block: a new one, or one that holds the bytes already.
     void materialize();
     void materialize(Ref<Block> block);
     // Drops the Block of a storage whose bytes nobody will look at.
     void discard();
+    // The list with the last recorded write of it, null where all have run.
     Pending* writer() const { return writer_.load(std::memory_order_acquire); }
-    void set_writer(Pending* writer) { writer_.store(writer, std::memory_order_release); }
-    int32_t readers() const { return readers_.load(std::memory_order_acquire); }
-    void add_reader() { readers_.fetch_add(1, std::memory_order_acq_rel); }
-    void drop_reader() { readers_.fetch_sub(1, std::memory_order_acq_rel); }
+    // Where on that list.
+    uint64_t written_at() const { return written_at_.load(std::memory_order_acquire); }
+    void add_write(Pending* writer, uint64_t position);
+    void drop_write();
+    struct Reads {
+        int32_t count = 0;        // recorded entries that read it and have not run
+        Pending* list = nullptr;  // theirs, null if of several
+    };
+    Reads reads() const;
+    void add_read(Pending* reader);
+    void drop_read();
     int32_t use_count() const { return count_.load(std::memory_order_acquire); }
     void fail(std::shared_ptr<const Error> failure);
     std::shared_ptr<const Error> failure() const;
@@ -167,14 +181,19 @@ class Storage {
 
   private:
     Storage(Ref<Block> block, StorageKind kind, bool read_only)
-        : nbytes_(block->nbytes()), block_(std::move(block)), kind_(kind), read_only_(read_only) {
-        block_->add_owner();
+        : nbytes_(block->nbytes()), block_(block.release()), kind_(kind), read_only_(read_only) {
+        block_.load(std::memory_order_relaxed)->add_owner();
     }
     explicit Storage(int64_t nbytes)
         : nbytes_(nbytes), kind_(StorageKind::Pool), read_only_(false) {}
     ~Storage() {
-        if (block_) block_->drop_owner();
+        Block* block = block_.load(std::memory_order_relaxed);
+        if (!block) return;
+        block->drop_owner();
+        block->release();
     }
+    // Puts another Block in place; returns the one before, no longer owned. By locked_.
+    Ref<Block> exchange_block(Ref<Block> block);
     void settle_slowly() const;
     void lock() const;
     void unlock() const { locked_.clear(std::memory_order_release); }
@@ -182,12 +201,14 @@ class Storage {
     std::atomic<int32_t> count_{1};
     std::atomic<int32_t> exports_{0};
     int64_t nbytes_;
-    Ref<Block> block_;  // guarded by locked_; null for a promise
+    std::atomic<Block*> block_{nullptr};  // counted, changed by locked_; null for a promise
     mutable std::atomic_flag locked_ = ATOMIC_FLAG_INIT;
     StorageKind kind_;
     bool read_only_;
-    std::atomic<int32_t> readers_{0};        // recorded entries that read it
-    std::atomic<Pending*> writer_{nullptr};  // the list with recorded writes of it
+    Reads reads_;                            // by locked_
+    int32_t writes_ = 0;                     // recorded entries that write it; by locked_
+    std::atomic<Pending*> writer_{nullptr};  // the list of the last of them
+    std::atomic<uint64_t> written_at_{0};
     std::atomic<bool> failed_{false};
     std::shared_ptr<const Error> failure_;  // of the work that should have written it; by locked_
 };

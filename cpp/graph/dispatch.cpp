@@ -56,12 +56,13 @@ Dims result_order(const Dims& shape, std::span<const Argument> args) {
 }
 
 // The result's memory: now, or as a promise of recorded work.
-Array allocate_result(Dims shape, DType dtype, std::span<const Argument> args, bool promise) {
+Array allocate_result(const char* function, Dims shape, DType dtype, std::span<const Argument> args,
+                      bool promise) {
     Dims order = shape.size() < 2 ? Dims() : result_order(shape, args);
-    if (!promise && order.empty()) return Array::empty(std::move(shape), dtype);
-    if (!promise) return Array::empty_ordered(std::move(shape), order, dtype);
+    if (!promise && order.empty()) return Array::empty(std::move(shape), dtype, function);
+    if (!promise) return Array::empty_ordered(std::move(shape), order, dtype, function);
     Dims strides = order.empty() ? row_major_strides(shape) : ordered_strides(shape, order);
-    return Array::promised(std::move(shape), strides, dtype);
+    return Array::promised(std::move(shape), strides, dtype, function);
 }
 
 // ---- now or later
@@ -80,6 +81,7 @@ bool defers(int64_t size, std::span<const Argument> args) {
 
 void record(Op op, DType compute, std::span<const cpu::Operand> operands, const Array& out) {
     Entry entry;
+    entry.function = info(op).name;
     entry.op = op;
     entry.compute = compute;
     entry.arity = static_cast<uint8_t>(operands.size());
@@ -95,8 +97,9 @@ void record(Op op, DType compute, std::span<const cpu::Operand> operands, const 
     Tape::current().record(std::move(entry));
 }
 
-void record_copy(const Array& dst, const Array& src) {
+void record_copy(const char* function, const Array& dst, const Array& src) {
     Entry entry;
+    entry.function = function;
     entry.kind = Entry::Kind::Copy;
     entry.inputs[0] = src;
     entry.output = dst;
@@ -108,7 +111,7 @@ Array record_promise(Entry entry, std::span<const Array> inputs, Dims shape, DTy
     entry.arity = static_cast<uint8_t>(inputs.size());
     std::copy(inputs.begin(), inputs.end(), entry.inputs);
     Dims strides = row_major_strides(shape);
-    Array out = Array::promised(std::move(shape), strides, dtype);
+    Array out = Array::promised(std::move(shape), strides, dtype, entry.function);
     entry.output = out;
     Tape::current().record(std::move(entry));
     return out;
@@ -283,7 +286,7 @@ bool apply_directly(Op op, std::span<const Argument> args, Array& out) {
     if (!like || (last && last->ndim() > like->ndim())) like = last;
     cpu::ElementwiseFn kernel = like ? direct_kernel(op, *like, args) : nullptr;
     if (!kernel) return false;
-    out = Array::empty(like->shape, result_dtype(info(op).result, like->dtype));
+    out = Array::empty(like->shape, result_dtype(info(op).result, like->dtype), info(op).name);
     run_direct(kernel, op, *like, args, out.storage->data());
     return true;
 }
@@ -306,7 +309,7 @@ Array apply(Op op, std::span<const Argument> args, bool strict) {
         first = first ? first : arg.array;
     }
     bool later = defers(product(shape), args);
-    Array out = allocate_result(std::move(shape), p.result, args, later);
+    Array out = allocate_result(function, std::move(shape), p.result, args, later);
     cpu::Operand operands[3];
     bind(p.op, p.compute, p.dtype, args, operands);
     if (later) {
@@ -320,13 +323,13 @@ Array apply(Op op, std::span<const Argument> args, bool strict) {
 Array convert(const Array& x, DType to) {
     Argument arg{&x, nullptr};
     if (!defers(x.size(), {&arg, 1})) return x.dtype == to ? copy(x) : cast(x, to);
-    Array out = Array::promised(x.shape, row_major_strides(x.shape), to);
-    record_copy(out, x);
+    Array out = Array::promised(x.shape, row_major_strides(x.shape), to, "astype");
+    record_copy("astype", out, x);
     return out;
 }
 
-Array library_result(std::span<const Array> inputs, Dims shape, DType dtype, int64_t work,
-                     LibraryFn compute) {
+Array library_result(const char* function, std::span<const Array> inputs, Dims shape, DType dtype,
+                     int64_t work, LibraryFn compute) {
     Argument args[3];
     for (size_t k = 0; k < inputs.size(); ++k) args[k].array = &inputs[k];
     if (!defers(work, {args, inputs.size()})) {
@@ -334,27 +337,29 @@ Array library_result(std::span<const Array> inputs, Dims shape, DType dtype, int
         return compute(inputs.data());
     }
     Entry entry;
+    entry.function = function;
     entry.kind = Entry::Kind::Library;
     entry.library = std::move(compute);
     return record_promise(std::move(entry), inputs, std::move(shape), dtype);
 }
 
-Array matrix_product(const Array& a, const Array& b, Dims shape) {
+Array matrix_product(const char* function, const Array& a, const Array& b, Dims shape) {
     const Array inputs[2] = {a, b};
     Argument args[2] = {{&a, nullptr}, {&b, nullptr}};
     const int64_t work = product(shape) * std::max<int64_t>(a.shape.back(), 1);
     if (defers(work, args)) {
         Entry entry;
+        entry.function = function;
         entry.kind = Entry::Kind::Product;
         return record_promise(std::move(entry), inputs, std::move(shape), a.dtype);
     }
     for (const Array& x : inputs) x.storage->settle();
-    Array out = Array::empty(std::move(shape), a.dtype);
+    Array out = Array::empty(std::move(shape), a.dtype, function);
     cpu::multiply(a, b, out);
     return out;
 }
 
-Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes) {
+Array reduce(const char* function, const ReduceSpec& spec, const Array& x, const Dims& axes) {
     Argument arg{&x, nullptr};
     if (!defers(x.size(), {&arg, 1})) {
         x.storage->settle();
@@ -364,13 +369,14 @@ Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes) {
     for (int i = 0; i < x.ndim(); ++i)
         if (std::find(axes.begin(), axes.end(), i) == axes.end()) shape.push_back(x.shape[i]);
     Entry entry;
+    entry.function = function;
     entry.kind = Entry::Kind::Reduction;
     entry.reduction = spec;
     entry.axes = axes;
     return record_promise(std::move(entry), {&x, 1}, std::move(shape), spec.result);
 }
 
-Array scan(const ScanSpec& spec, const Array& x, int axis) {
+Array scan(const char* function, const ScanSpec& spec, const Array& x, int axis) {
     Argument arg{&x, nullptr};
     if (!defers(x.size(), {&arg, 1})) {
         x.storage->settle();
@@ -379,6 +385,7 @@ Array scan(const ScanSpec& spec, const Array& x, int axis) {
     Dims shape = x.shape;
     shape[axis] += spec.initial;
     Entry entry;
+    entry.function = function;
     entry.kind = Entry::Kind::Scan;
     entry.scan = spec;
     entry.axes = {axis};
@@ -392,7 +399,9 @@ void assign(const Array& dst, const Array& src, const char* function) {
     later ? prepare_recorded_write(dst, function) : prepare_write(dst, function);
     if (same_view(dst, source)) return;
     if (may_overlap(dst, source)) source = convert(source, source.dtype);
-    later ? record_copy(dst, source) : cpu::transfer(dst, source);
+    if (later) return record_copy(function, dst, source);
+    BitLock lock({&dst, 1});
+    cpu::transfer(dst, source);
 }
 
 void apply_inplace(Op op, const Array& target, const Argument& other, bool strict,
@@ -416,8 +425,9 @@ void apply_inplace(Op op, const Array& target, const Argument& other, bool stric
         source = convert(source, source.dtype);
     cpu::Operand operands[2];
     bind(p.op, p.compute, p.dtype, args, operands);
-    later ? record(p.op, p.compute, operands, target)
-          : cpu::elementwise(p.op, p.compute, operands, target);
+    if (later) return record(p.op, p.compute, operands, target);
+    BitLock lock({&target, 1});
+    cpu::elementwise(p.op, p.compute, operands, target);
 }
 
 Array apply(Op op, const Array& x) {

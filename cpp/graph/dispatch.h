@@ -50,15 +50,15 @@ Array convert(const Array& x, DType to);
 
 // The result of a library operation on one or two arrays, row-major: computed now, or recorded
 // where `work` (in additions) pays and the operation cannot fail on values.
-Array library_result(std::span<const Array> inputs, Dims shape, DType dtype, int64_t work,
-                     LibraryFn compute);
+Array library_result(const char* function, std::span<const Array> inputs, Dims shape, DType dtype,
+                     int64_t work, LibraryFn compute);
 
 // The product of stacks of matrices of one numeric dtype, as a new array of `shape`.
-Array matrix_product(const Array& a, const Array& b, Dims shape);
+Array matrix_product(const char* function, const Array& a, const Array& b, Dims shape);
 // x reduced along axes, which disappear; computed now, or recorded where that pays.
-Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes);
+Array reduce(const char* function, const ReduceSpec& spec, const Array& x, const Dims& axes);
 // Running sums or products of x along an axis, likewise.
-Array scan(const ScanSpec& spec, const Array& x, int axis);
+Array scan(const char* function, const ScanSpec& spec, const Array& x, int axis);
 
 // For C++ callers.
 Array apply(Op op, const Array& x);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <unordered_map>
 
@@ -15,8 +16,20 @@ namespace {
 std::atomic<int64_t> dead_count{0}, group_count{0};
 
 // Made ahead: there may be no memory for it later.
-const std::shared_ptr<const Error>& out_of_memory = *new std::shared_ptr(
+const Failure& out_of_memory = *new Failure(
     std::make_shared<const Error>(ErrorKind::Memory, "not enough memory for recorded operations"));
+
+// The error of an entry, for whoever reads its result.
+Failure explain(const Entry& entry, const Error& error) {
+    try {
+        const Error full = named(entry.function, error);
+        if (!entry.line) return std::make_shared<const Error>(full);
+        return std::make_shared<const Error>(
+            full.kind(), std::string(full.what()) + " (recorded at " + *entry.line + ")");
+    } catch (const std::bad_alloc&) {
+        return out_of_memory;
+    }
+}
 
 // What is known of a storage while groups are formed.
 struct Use {
@@ -45,25 +58,33 @@ class Scheduler {
         mark_live();
     }
 
-    void run() {
-        for (size_t i = 0; i < entries_.size(); ++i) {
-            if (live_[i]) place(entries_[i]);
+    Outcome run() {
+        for (Entry& e : entries_) {
+            if (!e.done) place(e);
         }
-        for (size_t g = 0; g < groups_.size();) {
-            const size_t end = run_groups(g);
-            for (; g < end; ++g) let_go(groups_[g], static_cast<int>(g));
+        try {
+            for (size_t g = 0; g < groups_.size();) {
+                if (g > 0 && Waiting::due()) throw Interrupted{};
+                const size_t end = run_groups(g);
+                for (; g < end; ++g) {
+                    groups_[g].finish();
+                    let_go(groups_[g], static_cast<int>(g));
+                }
+            }
+        } catch (const Interrupted&) {
+            outcome_.finished = false;
         }
+        return outcome_;
     }
 
   private:
     // An entry is live if its storage can be seen, or a later live entry reads it.
     void mark_live() {
-        live_.assign(entries_.size(), false);
         std::unordered_map<Storage*, bool> wanted;
         for (size_t i = entries_.size(); i-- > 0;) {
             Entry& e = entries_[i];
-            live_[i] = uses_[e.output.storage.get()].visible || wanted[e.output.storage.get()];
-            if (!live_[i]) {
+            e.done = !uses_[e.output.storage.get()].visible && !wanted[e.output.storage.get()];
+            if (e.done) {
                 dead_count.fetch_add(1, std::memory_order_relaxed);
                 continue;
             }
@@ -76,7 +97,7 @@ class Scheduler {
     }
 
     // Puts an entry into the first group that keeps program order and can take it.
-    void place(const Entry& e) {
+    void place(Entry& e) {
         int least = 0;
         for (int k = 0; k < e.arity; ++k) {
             if (!e.constant[k])
@@ -114,31 +135,34 @@ class Scheduler {
         }
     }
 
+    bool needed(const Storage& storage) {
+        const Use& use = uses_[const_cast<Storage*>(&storage)];
+        return use.visible || use.read_elsewhere;
+    }
     Work work(const Group& group) {
-        return group.work(
-            [&](Storage& s) { return uses_[&s].visible || uses_[&s].read_elsewhere; });
+        return group.work([this](Storage& storage) { return needed(storage); });
     }
 
     // Runs the next group, with those behind it that can go along by blocks of rows; returns the
-    // number of the first one that has not run.
+    // number of the first one that has not run. If it throws Interrupted none of them has.
     size_t run_groups(size_t first) {
         std::deque<Work> works;  // whose addresses stay
         RowBlocks rows;
         size_t end = first;
-        for (; end < groups_.size() && !groups_[end].inherited(); ++end) {
+        for (; end < groups_.size() && !groups_[end].reads_failure(); ++end) {
             if (!rows.add(works.emplace_back(work(groups_[end])))) break;
         }
         const bool by_rows = fusion_enabled() && rows.pays();
         if (!by_rows) end = first + 1;
-        auto failure = groups_[first].inherited();
-        if (!failure) {
-            group_count.fetch_add(by_rows || !works[0].empty(), std::memory_order_relaxed);
-            for (size_t g = first; g < end; ++g) groups_[g].renew();
-            failure = failure_of([&] {
-                by_rows ? rows.run([&](Storage& s) { return is_kept(s, end); }) : run(works[0]);
-            });
-        }
-        for (size_t g = first; failure && g < end; ++g) groups_[g].fail(failure);
+        works.resize(std::min(works.size(), end - first));
+        group_count.fetch_add(by_rows || works.empty() || !works[0].empty(),
+                              std::memory_order_relaxed);
+        const bool done =
+            !works.empty() && attempt(works, [&] {
+                                  by_rows ? rows.run([&](Storage& s) { return is_kept(s, end); })
+                                          : run(works[0]);
+                              }) == nullptr;
+        for (size_t g = first; !done && g < end; ++g) run_apart(groups_[g]);
         return end;
     }
 
@@ -148,15 +172,69 @@ class Scheduler {
         work.run();
     }
 
+    // Runs f, which computes the works; returns what it threw, if it did. Then new results are
+    // promises as before.
     template <class F>
-    static std::shared_ptr<const Error> failure_of(F&& f) {
+    static std::exception_ptr attempt(const std::deque<Work>& works, F&& f) {
+        std::vector<Storage*> fresh;
+        std::vector<Array> in_place;
+        for (const Work& work : works) {
+            work.for_each_output([&](const Array& out) {
+                if (out.storage->promised()) {
+                    fresh.push_back(out.storage.get());
+                } else {
+                    in_place.push_back(out);
+                }
+            });
+        }
+        Region region;
+        BitLock lock(in_place);
+        Abandonable abandonable(in_place.empty());
         try {
             f();
             return nullptr;
-        } catch (const Error& e) {
-            return std::make_shared<const Error>(e);
-        } catch (const std::bad_alloc&) {
-            return out_of_memory;
+        } catch (const Interrupted&) {
+            for (Storage* storage : fresh) storage->discard();
+            throw;
+        } catch (...) {
+            for (Storage* storage : fresh) storage->discard();
+            return std::current_exception();
+        }
+    }
+
+    // Runs a group result by result, so that only those fail that have to. In-place writes come
+    // last and together: they need no memory, and change what the others read.
+    void run_apart(Group& group) {
+        std::vector<Storage*> fresh, in_place;
+        work(group).for_each_output([&](const Array& out) {
+            (out.storage->promised() ? fresh : in_place).push_back(out.storage.get());
+        });
+        for (Storage*& storage : fresh) run_part(group, {&storage, 1});
+        if (!in_place.empty()) run_part(group, in_place);
+    }
+
+    void run_part(Group& group, std::span<Storage* const> results) {
+        std::deque<Work> works;
+        const Work& part = works.emplace_back(group.work([&](Storage& storage) {
+            return std::find(results.begin(), results.end(), &storage) != results.end();
+        }));
+        Failure failure = part.inherited();
+        if (!failure) {
+            std::exception_ptr thrown = attempt(works, [&] { run(part); });
+            if (!thrown) return;
+            failure = failure_of(group.writer(*results[0]), thrown);
+            if (!outcome_.error) outcome_.error = failure;
+        }
+        for (Storage* storage : results) storage->fail(failure);
+    }
+
+    static Failure failure_of(const Entry& entry, const std::exception_ptr& thrown) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const Error& error) {
+            return explain(entry, error);
+        } catch (const std::exception& error) {  // there was no memory, not even for a message
+            return explain(entry, Error(ErrorKind::Memory, error.what()));
         }
     }
 
@@ -177,17 +255,21 @@ class Scheduler {
 
     std::span<Entry> entries_;
     std::unordered_map<Storage*, Use> uses_;
-    std::vector<bool> live_;
+    Outcome outcome_;
     std::vector<Group> groups_;
 };
 
 }  // namespace
 
-void run_entries(std::span<Entry> entries) {
+Outcome run_entries(std::span<Entry> entries) {
     try {
-        Scheduler(entries).run();
+        return Scheduler(entries).run();
     } catch (const std::bad_alloc&) {
-        for (Entry& e : entries) e.output.storage->fail(out_of_memory);
+        for (Entry& e : entries) {
+            if (!e.done) e.output.storage->fail(out_of_memory);
+            e.done = true;
+        }
+        return {true, out_of_memory};
     }
 }
 

@@ -6,8 +6,13 @@
 
 namespace asc {
 
-// Runs the entries. Results of entries that nobody can see are not computed.
-void run_entries(std::span<Entry> entries);
+struct Outcome {
+    bool finished = true;  // false: it stopped in between because it was time to look at signals
+    Failure error;         // the first of an entry that failed
+};
+// Runs the entries and marks them as done. Results that nobody can see are not computed; those of
+// entries that fail, or read what has failed, keep the error.
+Outcome run_entries(std::span<Entry> entries);
 
 struct FusionCounters {
     int64_t dead, groups, programs;

@@ -165,8 +165,9 @@ bool Group::computes_twice() const {
                        [](const Sink& sink) { return reads_twice(*sink.entry); });
 }
 
-void Group::add(const Entry& e) {
+void Group::add(Entry& e) {
     if (auto group = reshaped(e)) *this = std::move(*group);
+    entries_.push_back(&e);
     if (is_sink(e)) {
         add_sink(e);
     } else if (elementwise(e)) {
@@ -236,7 +237,10 @@ Work Group::work(const std::function<bool(Storage&)>& needed) const {
     Work work;
     work.library = library_;
     work.shape = shape_;
-    if (library_) return work;
+    if (library_) {
+        if (!needed(*library_->output.storage)) work.library = nullptr;
+        return work;
+    }
     work.product = product_;
     Call stores;
     for (const Write& write : writes_) {
@@ -249,6 +253,7 @@ Work Group::work(const std::function<bool(Storage&)>& needed) const {
     }
     const bool from_memory = stores.outputs.empty() && reduces_one_array();
     for (const Sink& sink : sinks_) {
+        if (!needed(*sink.entry->output.storage)) continue;
         work.sinks.push_back({sink.entry, sink.source(), -1, -1, sink.entry->output});
         if (from_memory) continue;
         work.sinks.back().source = write_sink(work.call, sink);
@@ -279,8 +284,28 @@ int Group::write_sink(Call& call, const Sink& sink) const {
     return static_cast<int>(call.outputs.size()) - 1;
 }
 
+Failure Work::inherited() const {
+    Failure found;
+    auto look = [&](const Array& x) {
+        if (!found && x.storage) found = x.storage->failure();
+    };
+    std::for_each(call.inputs.begin(), call.inputs.end(), look);
+    for (const Call& second : again)
+        std::for_each(second.inputs.begin(), second.inputs.end(), look);
+    for (const Sink& sink : sinks) {
+        if (sink.source < 0) look(sink.x);
+    }
+    for (const Entry* e : {library, product}) {
+        for (int k = 0; e && k < e->arity; ++k) look(e->inputs[k]);
+    }
+    return found;
+}
+
 void Work::allocate() const {
+    if (library) return;
     for_each_output([](const Array& out) {
+        bool whole = (out.size() * bits(out.dtype) + 7) / 8 == out.storage->nbytes();
+        if (whole && out.storage->failure()) out.storage->fail(nullptr);
         // A copy may have been taken in another thread since this write was recorded.
         out.storage->promised() ? out.storage->materialize() : out.storage->own_block();
     });
@@ -323,25 +348,18 @@ void Work::run_product() const {
     if (!call.outputs.empty()) run_program(call);
 }
 
-void Group::fail(const std::shared_ptr<const Error>& failure) {
-    for (const Write& write : writes_) write.view.storage->fail(failure);
-    for (const Sink& sink : sinks_) sink.entry->output.storage->fail(failure);
+void Group::finish() {
+    for (Entry* e : entries_) e->done = true;
 }
-void Group::renew() {
-    for (const Write& write : writes_) {
-        Storage& storage = *write.view.storage;
-        bool whole = (write.view.size() * bits(write.view.dtype) + 7) / 8 == storage.nbytes();
-        if (storage.failure() && whole) storage.fail(nullptr);
-    }
+const Entry& Group::writer(const Storage& storage) const {
+    return **std::find_if(entries_.rbegin(), entries_.rend(),
+                          [&](const Entry* e) { return e->output.storage.get() == &storage; });
 }
-std::shared_ptr<const Error> Group::inherited() const {
-    for (const Array& x : factors()) {
-        if (x.storage->failure()) return x.storage->failure();
-    }
-    for (const Array& x : inputs_) {
-        if (x.storage->failure()) return x.storage->failure();
-    }
-    return nullptr;
+bool Group::reads_failure() const {
+    auto failed = [](const Array& x) { return x.storage->failure() != nullptr; };
+    const auto read = factors();
+    return std::any_of(inputs_.begin(), inputs_.end(), failed) ||
+           std::any_of(read.begin(), read.end(), failed);
 }
 
 bool Group::readable(const Array& x) const {

@@ -57,8 +57,11 @@ struct Work {
         }
         for (const Sink& sink : sinks) f(sink.out);
         if (product_kept) f(product->output);
+        if (library) f(library->output);
     }
-    // Gives every output memory of its own.
+    // The failure of something that it reads, if any.
+    Failure inherited() const;
+    // Gives every output memory of its own; failures of what is overwritten as a whole end here.
     void allocate() const;
     void run() const;
 
@@ -73,18 +76,18 @@ class Group {
 
     // The entry can run in this group: it fits, and every tile sees what program order says.
     bool accepts(const Entry& e) const;
-    void add(const Entry& e);
+    void add(Entry& e);
     // Nobody will look at the storage any more: what is written to it stays in registers.
     void forget(const Storage& storage);
     // What is needed of the group; `needed` tells whether a storage's bytes are.
     Work work(const std::function<bool(Storage&)>& needed) const;
 
-    // Marks every output as failed.
-    void fail(const std::shared_ptr<const Error>& failure);
-    // Storages that failed before and are overwritten as a whole start anew.
-    void renew();
-    // The failure of some input, if any.
-    std::shared_ptr<const Error> inherited() const;
+    // Marks its entries as done.
+    void finish();
+    // The last entry that writes the storage.
+    const Entry& writer(const Storage& storage) const;
+    // Some input has failed.
+    bool reads_failure() const;
     // Calls f for the storage of every operand.
     template <class F>
     void for_each_storage(F&& f) {
@@ -154,6 +157,7 @@ class Group {
     std::vector<Constant> constants_;
     std::vector<Write> writes_;
     std::vector<Sink> sinks_;
+    std::vector<Entry*> entries_;
     const Entry* library_ = nullptr;  // then the group is this entry alone
     const Entry* product_ = nullptr;  // its output is input 0
 };

@@ -216,6 +216,8 @@ void RowBlocks::run(const std::function<bool(Storage&)>& kept) {
         slots.push_back(std::make_unique<Slot>(*this, kept, step * inner));
     std::atomic<int64_t> next{0};
     std::atomic<bool> failed{false};
+    const bool outermost = !workers::in_task();
+    bool stopped = false;  // by the caller, who alone is told to stop
     auto work = [&](int64_t lane) {
         Dims starts(rows_.size(), 0), counts = rows_;
         for (int64_t block; (block = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
@@ -228,12 +230,19 @@ void RowBlocks::run(const std::function<bool(Storage&)>& kept) {
             }
             try {
                 slots[static_cast<size_t>(lane)]->run(rows_, starts, counts);
+                if (!outermost || !Waiting::wanted()) continue;
+                stopped = true;
+                next.store(blocks, std::memory_order_relaxed);
+            } catch (const Interrupted&) {
+                stopped = true;
+                next.store(blocks, std::memory_order_relaxed);
             } catch (...) {  // there was no memory, the only failure that is possible here
                 failed.store(true, std::memory_order_relaxed);
             }
         }
     };
     lanes == 1 ? work(0) : workers::for_each(lanes, work);
+    if (stopped) throw Interrupted{};
     if (failed) throw std::bad_alloc();
 }
 

@@ -2,24 +2,29 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <thread>
 #include <utility>
 
 #include "graph/fusion.h"
 #include "runtime/pool.h"
+#include "runtime/runners.h"
 #include "runtime/workers.h"
 
 namespace asc {
 namespace {
 
-// A tape runs by itself when it has this many entries, or keeps this share of memory alive.
+// A tape runs in the background when it has this many entries, or keeps this share of memory alive;
+// who records waits at twice as much.
 constexpr size_t kMostEntries = 512;
 constexpr int64_t kHeldShare = 8;
+
+// How long a thread sleeps before it looks at signals again.
+constexpr std::chrono::milliseconds kNap{50};
 
 Deferral deferral_setting() {
     const char* setting = std::getenv("ASCEND_ARRAY_API_DEFER");
@@ -33,86 +38,95 @@ struct Registry {
     std::mutex mutex;
     std::vector<Tape*> tapes;
     std::vector<Tape*> idle;
+
+    std::vector<Tape*> all() {
+        std::lock_guard lock(mutex);
+        return tapes;
+    }
 };
 Registry& registry() {
     static Registry& instance = *new Registry;
     return instance;
 }
 
-std::vector<Tape*> all_tapes() {
-    std::lock_guard lock(registry().mutex);
-    return registry().tapes;
-}
-
 void finish_all_tapes() {
-    for (Tape* tape : all_tapes()) tape->finish();
+    for (Tape* tape : registry().all()) tape->finish();
 }
 
 void run_idle_tapes() {
-    for (Tape* tape : all_tapes()) tape->try_finish();
+    for (Tape* tape : registry().all()) tape->try_finish();
 }
-
-WaitHooks wait_hooks = {[]() -> void* { return nullptr; }, [](void*) {}};
-
-struct Waiting {
-    Region region;
-    void* state = wait_hooks.before();
-    ~Waiting() { wait_hooks.after(state); }
-};
-
-// How long a thread waits before it looks again at what another one does.
-constexpr std::chrono::microseconds kPatience{20};
-
-}  // namespace
-
-// Around fork: everything has run, and no thread of the parent, which the child does not have,
-// holds a lock.
-struct ForkGuard {
-    static void lock() {
-        finish_all_tapes();
-        {
-            Waiting waiting;
-            while (!try_lock()) std::this_thread::sleep_for(kPatience);
-        }
-        // Last, with the interpreter's lock again: who waits for one of these may hold it.
-        for (Tape* tape : registry().tapes) tape->mutex_.lock();
-    }
-    static void unlock() {
-        for (Tape* tape : registry().tapes) {
-            tape->mutex_.unlock();
-            tape->running_.unlock();
-        }
-        registry().mutex.unlock();
-    }
-
-  private:
-    // All locks or none: a thread that runs one tape may need another.
-    static bool try_lock() {
-        std::unique_lock lock(registry().mutex);
-        const std::vector<Tape*>& tapes = registry().tapes;
-        for (size_t i = 0; i < tapes.size(); ++i) {
-            if (tapes[i]->running_.try_lock()) continue;
-            while (i-- > 0) tapes[i]->running_.unlock();
-            return false;
-        }
-        lock.release();
-        return true;
-    }
-};
-
-namespace {
 
 // A thread's own tape, made when it first records.
 struct TapeOwner {
     Tape* tape = Tape::lend();
     ~TapeOwner() { Tape::give_back(tape); }
 };
-thread_local Tape* stream_tape = nullptr;
+
+std::atomic<Caller (*)()> caller_hook{nullptr};
+
+Caller caller() {
+    auto hook = caller_hook.load(std::memory_order_acquire);
+    return hook ? hook() : Caller{};
+}
 
 std::atomic<int64_t> recorded{0};
+std::atomic<uint64_t> errors_noted{0};
 thread_local const Tape* running_here = nullptr;
 
 }  // namespace
+
+// Around fork: everything has run, and no thread of the parent, which the child does not have,
+// holds a lock or runs a tape.
+struct ForkGuard {
+    static void lock() {
+        for (Tape* tape : registry().all()) tape->finish(Waiting::Signals::Ignored);
+        {
+            Waiting waiting(Waiting::Signals::Ignored);
+            while (!claim_all()) std::this_thread::sleep_for(std::chrono::microseconds(20));
+        }
+        // Last, with the interpreter's lock again: who waits for one of these may hold it.
+        for (Tape* tape : registry().tapes) tape->mutex_.lock();
+    }
+    static void unlock() {
+        for (Tape* tape : registry().tapes) {
+            tape->running_ = false;
+            tape->changed_.notify_all();
+            tape->mutex_.unlock();
+        }
+        registry().mutex.unlock();
+    }
+    static void unlock_child() {
+        for (Tape* tape : registry().tapes) {
+            // Nobody waits in the child, and no runner has taken this tape there.
+            new (&tape->changed_) std::condition_variable;
+            tape->with_runner_ = false;
+        }
+        unlock();
+    }
+
+  private:
+    // All tapes or none: a thread that runs one tape may need another.
+    static bool claim_all() {
+        std::unique_lock lock(registry().mutex);
+        const std::vector<Tape*>& tapes = registry().tapes;
+        for (size_t i = 0; i < tapes.size(); ++i) {
+            if (claim(*tapes[i])) continue;
+            while (i-- > 0) {
+                std::lock_guard tape_lock(tapes[i]->mutex_);
+                tapes[i]->running_ = false;
+                tapes[i]->changed_.notify_all();
+            }
+            return false;
+        }
+        lock.release();
+        return true;
+    }
+    static bool claim(Tape& tape) {
+        std::lock_guard lock(tape.mutex_);
+        return !std::exchange(tape.running_, true);
+    }
+};
 
 const Deferral deferral_in_force = deferral_setting();
 
@@ -124,15 +138,19 @@ bool fusion_enabled() {
     return enabled;
 }
 
-void set_wait_hooks(WaitHooks hooks) { wait_hooks = hooks; }
+// ---- tapes
 
-Tape& Tape::current() {
-    if (stream_tape) return *stream_tape;
+void set_caller_hook(Caller (*hook)()) { caller_hook.store(hook, std::memory_order_release); }
+
+Tape& Tape::own() {
     thread_local TapeOwner owner;
     return *owner.tape;
 }
 
-Tape* Tape::use(Tape* tape) { return std::exchange(stream_tape, tape); }
+Tape& Tape::current() {
+    Tape* tape = caller().tape;
+    return tape ? *tape : own();
+}
 
 Tape* Tape::lend() {
     std::lock_guard lock(registry().mutex);
@@ -150,194 +168,309 @@ void Tape::give_back(Tape* tape) {
 void Tape::install() {
     Pending::finish_all_ = finish_all_tapes;
     Pending::run_idle_ = run_idle_tapes;
-    pthread_atfork(ForkGuard::lock, ForkGuard::unlock, ForkGuard::unlock);
+    pthread_atfork(ForkGuard::lock, ForkGuard::unlock, ForkGuard::unlock_child);
 }
 
 bool Tape::idle() const {
-    std::unique_lock run_lock(running_, std::try_to_lock);
-    if (!run_lock) return false;
     std::lock_guard lock(mutex_);
-    return entries_.empty();
+    return completed_ == position_;
 }
 
-void Event::wait() {
-    if (!done()) tape_->finish_until(*this);
-}
-
-std::shared_ptr<Event> Tape::mark() {
-    auto event = std::make_shared<Event>(this);
-    Entry marker;
-    marker.kind = Entry::Kind::Marker;
-    marker.arity = 0;
-    marker.reaches = event;
-    std::unique_lock run_lock(running_, std::try_to_lock);
+void Tape::note(Failure error) {
     std::lock_guard lock(mutex_);
-    if (run_lock && entries_.empty()) {
-        event->reach();
-    } else {
-        entries_.push_back(std::move(marker));
-    }
-    return event;
+    if (error_) return;
+    error_ = std::move(error);
+    error_time_ = errors_noted.fetch_add(1, std::memory_order_relaxed);
 }
 
-void Tape::await(std::shared_ptr<Event> event) {
-    Entry marker;
-    marker.kind = Entry::Kind::Marker;
-    marker.arity = 0;
-    marker.awaits = std::move(event);
+Failure Tape::take_error(uint64_t& time) {
     std::lock_guard lock(mutex_);
-    entries_.push_back(std::move(marker));
+    time = error_time_;
+    return std::exchange(error_, nullptr);
 }
 
-// Entries between two markers run together.
-void Tape::run(std::span<Entry> entries) {
-    size_t first = 0;
-    for (size_t i = 0; i < entries.size(); ++i) {
-        Entry& marker = entries[i];
-        if (marker.kind != Entry::Kind::Marker) continue;
-        run_entries(entries.subspan(first, i - first));
-        if (marker.reaches) marker.reaches->reach();
-        if (marker.awaits) marker.awaits->wait();
-        first = i + 1;
-    }
-    run_entries(entries.subspan(first));
+void Tape::raise_error() {
+    uint64_t time = 0;
+    if (Failure error = take_error(time)) throw Error(*error);
 }
 
-Pending* Tape::blocking(const Entry& entry) const {
-    for (int k = 0; k < entry.arity; ++k) {
-        if (entry.constant[k]) continue;
-        const Storage& storage = *entry.inputs[k].storage;
-        Pending* writer = storage.writer();
-        if (writer == this) continue;
-        if (writer) return writer;
-        storage.settle();
+void Tape::raise_any_error() {
+    Failure first;
+    uint64_t first_time = 0;
+    for (Tape* tape : registry().all()) {
+        uint64_t time = 0;
+        Failure error = tape->take_error(time);
+        if (!error || (first && time > first_time)) continue;
+        first = std::move(error);
+        first_time = time;
     }
-    Pending* writer = entry.output.storage->writer();
-    return writer == this ? nullptr : writer;
-}
-
-bool Tape::read_elsewhere(const Storage& storage) const {
-    int32_t readers = storage.readers();
-    if (readers == 0) return false;
-    std::lock_guard lock(mutex_);
-    for (const Entry& e : entries_) {
-        for (int k = 0; k < e.arity; ++k)
-            readers -= !e.constant[k] && e.inputs[k].storage.get() == &storage;
-    }
-    return readers > 0;
-}
-
-void Tape::record(Entry entry) {
-    Storage& target = *entry.output.storage;
-    // Each wait lets other threads record, so everything is looked at again behind it. Inside a run
-    // storages are used as they are.
-    bool waits = !running_here && !workers::in_task();
-    while (waits) {
-        if (Pending* other = blocking(entry)) {
-            other->finish();
-        } else if (read_elsewhere(target)) {
-            finish_all_tapes();
-        } else {
-            break;
-        }
-    }
-    bool shared = target.shared();
-    int64_t held =
-        !target.promised() && !target.writer() && target.readers() == 0 ? target.nbytes() : 0;
-    for (int k = 0; k < entry.arity; ++k) {
-        if (entry.constant[k]) continue;
-        const Storage& storage = *entry.inputs[k].storage;
-        shared |= storage.shared();
-        if (!storage.writer() && storage.readers() == 0) held += storage.nbytes();
-    }
-    bool full = false;
-    {
-        std::lock_guard lock(mutex_);
-        for (int k = 0; k < entry.arity; ++k) {
-            if (!entry.constant[k]) entry.inputs[k].storage->add_reader();
-        }
-        target.set_writer(this);
-        entries_.push_back(std::move(entry));
-        held_bytes_ += held;
-        full = entries_.size() >= kMostEntries || held_bytes_ > pool::memory_limit() / kHeldShare;
-    }
-    recorded.fetch_add(1, std::memory_order_relaxed);
-    // Memory that someone else can change is read and written at the call.
-    if (full || shared) finish();
-}
-
-std::vector<Entry> Tape::run_first(size_t count) {
-    std::vector<Entry> entries;
-    {
-        std::lock_guard lock(mutex_);
-        if (count >= entries_.size()) {
-            entries.swap(entries_);
-            held_bytes_ = 0;
-        } else {
-            auto last = entries_.begin() + static_cast<std::ptrdiff_t>(count);
-            entries.assign(std::make_move_iterator(entries_.begin()),
-                           std::make_move_iterator(last));
-            entries_.erase(entries_.begin(), last);
-        }
-    }
-    if (entries.empty()) return entries;
-    const Tape* outer = std::exchange(running_here, this);
-    run(entries);
-    running_here = outer;
-    for (Entry& entry : entries) {
-        for (int k = 0; k < entry.arity; ++k) {
-            if (!entry.constant[k]) entry.inputs[k].storage->drop_reader();
-        }
-    }
-    std::lock_guard lock(mutex_);
-    // What has been recorded meanwhile may write the same storages again.
-    for (Entry& entry : entries) {
-        bool again = false;
-        for (const Entry& later : entries_) again |= later.output.storage == entry.output.storage;
-        if (!again && entry.output.storage) entry.output.storage->set_writer(nullptr);
-    }
-    return entries;
-}
-
-void Tape::finish() {
-    // Inside a run of its own, a tape's storages are used as they are.
-    if (running_here == this || workers::in_task()) return;
-    std::vector<Entry> entries;  // destroyed after the locks are released
-    Waiting waiting;
-    std::lock_guard run_lock(running_);
-    entries = run_first(SIZE_MAX);
-}
-
-void Tape::try_finish() {
-    if (running_here || workers::in_task()) return;
-    std::vector<Entry> entries;  // destroyed after the locks are released
-    Region region;
-    std::unique_lock run_lock(running_, std::try_to_lock);
-    if (run_lock) entries = run_first(SIZE_MAX);
-}
-
-void Tape::finish_until(const Event& event) {
-    std::vector<Entry> entries;  // destroyed after the locks are released
-    Waiting waiting;
-    // Two tapes may wait for events of each other, so neither waits for the other's lock.
-    while (!event.done()) {
-        std::unique_lock run_lock(running_, std::try_to_lock);
-        if (!run_lock) {
-            std::this_thread::sleep_for(kPatience);
-            continue;
-        }
-        size_t count = 0;
-        {
-            std::lock_guard lock(mutex_);
-            while (count < entries_.size() && entries_[count].reaches.get() != &event) ++count;
-        }
-        entries = run_first(count + 1);
-    }
+    if (first) throw Error(*first);
 }
 
 Tape::Counters Tape::counters() {
     FusionCounters f = fusion_counters();
     return {recorded.load(), f.dead, f.groups, f.programs};
+}
+
+// ---- events
+
+void Event::wait() {
+    if (!done()) tape_->finish_until(*this);
+}
+
+void Tape::close(std::shared_ptr<Event> Segment::* kind, std::shared_ptr<Event> event) {
+    Segment& last = open_segment();
+    last.*kind = std::move(event);
+    ++last.steps;
+    ++position_;
+}
+
+std::shared_ptr<Event> Tape::mark() {
+    auto event = std::make_shared<Event>(this);
+    std::lock_guard lock(mutex_);
+    if (completed_ == position_) {
+        event->reach();
+    } else {
+        close(&Segment::reaches, event);
+    }
+    return event;
+}
+
+void Tape::await(std::shared_ptr<Event> event) {
+    if (event->done()) return;
+    std::lock_guard lock(mutex_);
+    close(&Segment::awaits, std::move(event));
+}
+
+// ---- recording
+
+bool Tape::crowded(int times) const {
+    return waiting_entries_ >= kMostEntries * static_cast<size_t>(times) ||
+           waiting_bytes_ > pool::memory_limit() / kHeldShare * times;
+}
+
+Segment& Tape::open_segment() {
+    if (segments_.empty() || segments_.back().closed()) {
+        segments_.emplace_back();
+        segments_.back().entries.swap(spare_);
+    }
+    return segments_.back();
+}
+
+void Tape::order_after(Tape& other, uint64_t position) {
+    if (&other == this) return;
+    {
+        std::lock_guard lock(mutex_);
+        auto seen = ordered_.find(&other);
+        if (seen != ordered_.end() && seen->second >= position) return;
+    }
+    {
+        std::lock_guard lock(other.mutex_);
+        position = other.position_;
+    }
+    // Others may record there meanwhile, which only moves the event further back.
+    std::shared_ptr<Event> event = other.mark();
+    other.submit();
+    await(std::move(event));
+    std::lock_guard lock(mutex_);
+    ordered_[&other] = position;
+}
+
+void Tape::order(const Entry& entry) {
+    // Only tapes are lists of recorded work.
+    auto after_writer = [this](const Storage& storage) {
+        Pending* writer = storage.writer();
+        if (writer) order_after(static_cast<Tape&>(*writer), storage.written_at());
+        return writer != nullptr;
+    };
+    for (int k = 0; k < entry.arity; ++k) {
+        if (entry.constant[k]) continue;
+        const Storage& storage = *entry.inputs[k].storage;
+        if (!after_writer(storage)) storage.settle();
+    }
+    const Storage& target = *entry.output.storage;
+    after_writer(target);
+    const Storage::Reads reads = target.reads();
+    if (reads.count == 0 || reads.list == this) return;
+    for (Tape* tape : registry().all()) {
+        if ((!reads.list || reads.list == tape) && !tape->idle()) order_after(*tape, UINT64_MAX);
+    }
+}
+
+void Tape::push(Entry entry) {
+    Storage& target = *entry.output.storage;
+    int64_t held =
+        !target.promised() && !target.writer() && target.reads().count == 0 ? target.nbytes() : 0;
+    for (int k = 0; k < entry.arity; ++k) {
+        if (entry.constant[k]) continue;
+        const Storage& storage = *entry.inputs[k].storage;
+        if (!storage.writer() && storage.reads().count == 0) held += storage.nbytes();
+    }
+    Segment& last = open_segment();
+    Entry& e = last.entries.emplace_back(std::move(entry));  // nothing has changed if this throws
+    last.held += held;
+    ++last.steps;
+    for (int k = 0; k < e.arity; ++k) {
+        if (!e.constant[k]) e.inputs[k].storage->add_read(this);
+    }
+    target.add_write(this, ++position_);
+    waiting_bytes_ += held;
+    ++waiting_entries_;
+}
+
+void Tape::record(Entry entry) {
+    bool shared = entry.output.storage->shared();
+    for (int k = 0; k < entry.arity; ++k)
+        shared |= !entry.constant[k] && entry.inputs[k].storage->shared();
+    entry.line = caller().line;
+    order(entry);
+    bool run = false, wait = false;
+    {
+        std::lock_guard lock(mutex_);
+        push(std::move(entry));
+        run = crowded(1);
+        wait = crowded(2);
+    }
+    recorded.fetch_add(1, std::memory_order_relaxed);
+    // Memory that someone else can change is read and written at the call.
+    if (shared) return finish();
+    if (run) submit();
+    if (wait) {
+        Waiting waiting;
+        complete(waiting, [this] { return !crowded(2); });
+    }
+}
+
+// ---- running
+
+bool Tape::next_segment() {
+    if (running_segment_) return true;
+    if (segments_.empty()) return false;
+    running_segment_ = std::move(segments_.front());
+    segments_.pop_front();
+    waiting_entries_ -= running_segment_->entries.size();
+    waiting_bytes_ -= running_segment_->held;
+    changed_.notify_all();
+    return true;
+}
+
+void Tape::release(std::vector<Entry>& entries) {
+    for (Entry& e : entries) {
+        if (!e.done) continue;
+        for (int k = 0; k < e.arity; ++k) {
+            if (!e.constant[k]) e.inputs[k].storage->drop_read();
+        }
+        e.output.storage->drop_write();
+    }
+    std::erase_if(entries, [](const Entry& e) { return e.done; });
+}
+
+bool Tape::run_segment() {
+    Segment& segment = *running_segment_;
+    const Tape* outer = std::exchange(running_here, this);
+    Outcome outcome;
+    if (!segment.entries.empty()) outcome = run_entries(segment.entries);
+    if (outcome.error) note(outcome.error);
+    release(segment.entries);
+    bool finished = outcome.finished;
+    if (finished && segment.awaits) {
+        const Event& event = *segment.awaits;
+        finished = event.tape_->advance([&] { return event.done(); });
+    }
+    running_here = outer;
+    if (!finished) return false;
+    std::lock_guard lock(mutex_);
+    if (segment.reaches) segment.reaches->reach();
+    completed_ += segment.steps;
+    if (spare_.capacity() < segment.entries.capacity()) spare_.swap(segment.entries);
+    running_segment_.reset();
+    changed_.notify_all();
+    return true;
+}
+
+template <class F>
+bool Tape::advance(F done) {
+    std::unique_lock lock(mutex_);
+    bool stopped = false;
+    while (!stopped && !done()) {
+        if (running_) {
+            changed_.wait_for(lock, kNap);
+            stopped = Waiting::due();
+            continue;
+        }
+        running_ = true;
+        while (!stopped && !done() && next_segment()) {
+            lock.unlock();
+            stopped = !run_segment();
+            lock.lock();
+        }
+        running_ = false;
+        changed_.notify_all();
+    }
+    return !stopped;
+}
+
+template <class F>
+void Tape::complete(Waiting& waiting, F done) {
+    while (!advance(done)) waiting.check();
+}
+
+void Tape::finish() { finish(Waiting::Signals::Handled); }
+
+void Tape::finish(Waiting::Signals signals) {
+    if (running_here || workers::in_task()) return;
+    uint64_t end = 0;
+    {
+        std::lock_guard lock(mutex_);
+        if (completed_ == position_) return;
+        end = position_;
+    }
+    Waiting waiting(signals);
+    complete(waiting, [&] { return completed_ >= end; });
+}
+
+void Tape::try_finish() {
+    if (running_here || workers::in_task()) return;
+    uint64_t end = 0;
+    {
+        std::lock_guard lock(mutex_);
+        if (running_ || completed_ == position_) return;
+        end = position_;
+    }
+    Waiting waiting(Waiting::Signals::Ignored);
+    advance([&] { return completed_ >= end; });
+}
+
+void Tape::finish_until(const Event& event) {
+    Waiting waiting;
+    complete(waiting, [&] { return event.done(); });
+}
+
+bool Tape::submit() {
+    {
+        std::lock_guard lock(mutex_);
+        submitted_ = position_;
+        if (with_runner_ || completed_ == position_) return true;
+        with_runner_ = true;
+    }
+    bool taken =
+        runners::submit([](void* tape) { static_cast<Tape*>(tape)->run_submitted(); }, this);
+    if (!taken) {
+        std::lock_guard lock(mutex_);
+        with_runner_ = false;
+    }
+    return taken;
+}
+
+void Tape::run_submitted() {
+    Waiting waiting(Waiting::Signals::Ignored, &runners::stopping());
+    for (;;) {
+        bool finished = advance([this] { return completed_ >= submitted_; });
+        std::lock_guard lock(mutex_);
+        if (finished && completed_ < submitted_) continue;
+        with_runner_ = false;
+        return;
+    }
 }
 
 }  // namespace asc

@@ -1,23 +1,29 @@
-// Tape: recorded operations of one thread, in program order, run together later.
+// Tape: recorded operations in program order, run together later. Each thread has one of its own,
+// and each stream.
 //
-// Rules. A storage is written by entries of one tape at a time: recording or running anything that
-// touches it elsewhere runs that tape first. So the entries of a tape depend on nothing that has
-// not run but on earlier entries of the same tape. `mutex_` guards the list; `running_` is held
-// while entries run, and is taken first. Entries hold Python-owned memory alive, so they are
-// destroyed after both are released.
+// Rules. A tape's mutex guards its members, and no two of them are held at once. One thread at a
+// time runs a tape: the one that set `running_`; it does so without the mutex and without the
+// interpreter's lock, so that owners of Python memory that entries drop are queued. What touches a
+// storage that entries of another tape write or read is recorded behind a point of that tape.
+// Such points lie in the past, so that tapes never wait for each other in a circle, and a run finds
+// all storages ready: inside it nothing is finished or waited for.
 #pragma once
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <span>
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "core/array.h"
 #include "graph/ops.h"
 #include "graph/program.h"
 #include "graph/reduction.h"
+#include "runtime/interrupt.h"
 
 namespace asc {
 
@@ -36,16 +42,17 @@ class Event {
     bool done() const { return done_.load(std::memory_order_acquire); }
     // Runs or waits for what the event stands behind.
     void wait();
-    bool on(const Tape& tape) const { return tape_ == &tape; }
+    Tape& tape() const { return *tape_; }
     // The time at which it was done, from any fixed start.
     std::chrono::steady_clock::time_point time() const { return time_; }
-    // For the tape, when it gets there.
+
+  private:
+    friend class Tape;
     void reach() {
         time_ = std::chrono::steady_clock::now();
         done_.store(true, std::memory_order_release);
     }
 
-  private:
     Tape* tape_;
     std::chrono::steady_clock::time_point time_;  // read only when done
     std::atomic<bool> done_{false};
@@ -62,9 +69,10 @@ struct Entry {
         Scan,         // output = running sums or products of input 0 along axes[0]
         Product,      // output = input 0 @ input 1, stacks of matrices
         Library,      // output = library(inputs)
-        Marker,       // of an event, without output
     };
     Kind kind = Kind::Elementwise;
+    const char* function = "";          // that recorded it, for messages
+    const std::string* line = nullptr;  // of the program that called it, if that is traced
     Op op = Op::Positive;
     DType compute = DType::Float64;  // of the kernel of op
     uint8_t arity = 1;
@@ -77,9 +85,28 @@ struct Entry {
     ScanSpec scan;
     Dims axes;
     LibraryFn library;
-    std::shared_ptr<Event> reaches;  // a marker: this event is done here
-    std::shared_ptr<Event> awaits;   // a marker: what follows runs after this event
+    bool done = false;  // it has run, or nobody can see its result
 };
+
+using Failure = std::shared_ptr<const Error>;
+
+// Entries that run together, and the event behind them at most one of which is set.
+struct Segment {
+    std::vector<Entry> entries;
+    int64_t held = 0;                // bytes of finished arrays that entries keep alive
+    uint64_t steps = 0;              // entries, and one more for an event
+    std::shared_ptr<Event> reaches;  // done when the entries are
+    std::shared_ptr<Event> awaits;   // what comes next runs after it
+    bool closed() const { return reaches || awaits; }
+};
+
+// What only the bindings know about the caller of an operation.
+struct Caller {
+    Tape* tape = nullptr;  // of the stream that is current there; null: the thread's own
+    const std::string* line = nullptr;  // of the program, if that is traced
+};
+// Asked whenever an entry is recorded, from now on.
+void set_caller_hook(Caller (*hook)());
 
 class Tape : public Pending {
   public:
@@ -87,9 +114,9 @@ class Tape : public Pending {
     static void install();
     // The tape on which this thread records: of the stream that it uses, or its own.
     static Tape& current();
-    // Makes `tape` the current one of this thread (null: its own); returns the one before.
-    static Tape* use(Tape* tape);
-    // A tape for a stream, until it is given back with nothing recorded.
+    // This thread's own.
+    static Tape& own();
+    // A tape for a stream, until it is given back.
     static Tape* lend();
     static void give_back(Tape* tape);
 
@@ -98,11 +125,18 @@ class Tape : public Pending {
     std::shared_ptr<Event> mark();
     // What is recorded from now on runs after the event.
     void await(std::shared_ptr<Event> event);
+    // Runs what is recorded so far, or waits while another thread does.
     void finish() override;
     // The same where no other thread runs the tape, and this one is not inside of a run.
     void try_finish();
-    // Runs what was recorded up to an event of this tape, or waits while another thread does.
+    // Throws the first error of entries that ran since the last call.
+    void raise_error();
+    // The same for all tapes.
+    static void raise_any_error();
+    // Runs what is recorded up to an event of this tape, or waits while another thread does.
     void finish_until(const Event& event);
+    // Lets another thread run what is recorded so far; false if there is none.
+    bool submit();
     // Nothing is recorded or running.
     bool idle() const;
 
@@ -113,25 +147,49 @@ class Tape : public Pending {
 
   private:
     friend struct ForkGuard;
-    // The tape that must run before the entry can be recorded, or null; throws the error of work
-    // that failed.
-    Pending* blocking(const Entry& entry) const;
-    // Entries not of this list read the storage.
-    bool read_elsewhere(const Storage& storage) const;
-    // Takes and runs the first `count` entries; `running_` is held.
-    std::vector<Entry> run_first(size_t count);
-    void run(std::span<Entry> entries);
-    mutable std::mutex running_;
-    mutable std::mutex mutex_;
-    std::vector<Entry> entries_;
-    int64_t held_bytes_ = 0;  // of finished arrays that entries keep alive
-};
+    // Whether the recorded entries are more than `times` as many, or keep more alive, as may wait.
+    bool crowded(int times) const;
+    Segment& open_segment();
+    void push(Entry entry);
+    void close(std::shared_ptr<Event> Segment::* kind, std::shared_ptr<Event> event);
+    // What the entry touches elsewhere comes before it; throws the error of an input that failed.
+    void order(const Entry& entry);
+    // What `other` has recorded, at least up to a position, comes before what this one records
+    // next.
+    void order_after(Tape& other, uint64_t position);
 
-// Called around waiting for another thread, to let go of the interpreter's lock.
-struct WaitHooks {
-    void* (*before)();
-    void (*after)(void* state);
+    void finish(Waiting::Signals signals);
+    // Runs segments, or waits while another thread does, until done(), which is asked under the
+    // mutex. False if it was time to look at signals before.
+    template <class F>
+    bool advance(F done);
+    // The same to the end, looking at signals in between.
+    template <class F>
+    void complete(Waiting& waiting, F done);
+    // Makes the oldest segment the running one; false if there is none.
+    bool next_segment();
+    // Runs it; false if it was time to look at signals before its end.
+    bool run_segment();
+    void release(std::vector<Entry>& entries);
+    void run_submitted();
+    void note(Failure error);
+    Failure take_error(uint64_t& time);
+
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;  // a segment has been taken or has run
+    std::deque<Segment> segments_;
+    size_t waiting_entries_ = 0;  // in segments_
+    int64_t waiting_bytes_ = 0;
+    uint64_t position_ = 0;   // steps that were recorded ever
+    uint64_t completed_ = 0;  // steps that have run
+    uint64_t submitted_ = 0;  // steps that a runner shall run
+    bool with_runner_ = false;
+    std::unordered_map<Tape*, uint64_t> ordered_;  // positions of others that come before the next
+    Failure error_;                                // the first since it was last raised
+    uint64_t error_time_ = 0;                      // later errors, of any tape, have higher ones
+    bool running_ = false;
+    std::optional<Segment> running_segment_;  // its thread's alone
+    std::vector<Entry> spare_;                // memory for the next segment
 };
-void set_wait_hooks(WaitHooks hooks);
 
 }  // namespace asc

@@ -80,6 +80,7 @@ void set_python_error() {
     try {
         throw;
     } catch (const PythonError&) {
+    } catch (const Interrupted&) {  // by a signal's handler, which has set the exception
     } catch (const Error& e) {
         PyErr_SetString(exception_type(e.kind()), e.what());
     } catch (const std::bad_alloc&) {

@@ -128,6 +128,10 @@ void require(Function f, DType dtype);
 // thread, which no frame here could take: it stops here instead.
 void take_interpreter(PyThreadState* state) noexcept;
 
+// Before this thread lets go of the interpreter's lock: remembers what can be asked with it only,
+// for operations that are recorded without it (streams.cpp).
+void note_caller();
+
 // Where this thread holds the interpreter's lock: lets other Python threads run during `work`
 // elements' worth of time, if that pays.
 class Unlocked {
@@ -135,6 +139,7 @@ class Unlocked {
     // So many elements, each of which costs so many additions.
     explicit Unlocked(int64_t elements, int64_t cost = 1) {
         if (elements <= kWorth / cost || !PyGILState_Check()) return;
+        note_caller();
         region_.emplace();
         state_ = PyEval_SaveThread();
     }

@@ -34,10 +34,12 @@ PyObject* transform(PyObject* const* args, FftResult result) {
     const int64_t size = checked_size(shape, dtype, function);
     const Array input = is_narrow_float(x.dtype) ? convert(x, DType::Float32) : x;
     const int64_t work = work_of(spec, size);
-    return wrap(library_result({&input, 1}, shape, dtype, work, [spec, work](const Array* in) {
-        const Unlocked unlocked(work);
-        return cpu::fft(*in, spec);
-    }));
+    // Not `function`: the name outlives the call.
+    return wrap(
+        library_result("fft", {&input, 1}, shape, dtype, work, [spec, work](const Array* in) {
+            const Unlocked unlocked(work);
+            return cpu::fft(*in, spec);
+        }));
 }
 
 PyObject* fft_full(PyObject* const* args) { return transform(args, FftResult::Full); }

@@ -6,6 +6,7 @@
 #include "python/interop.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -40,24 +41,34 @@ struct Owner {
 struct OwnerQueue {
     std::mutex mutex;
     std::vector<Owner> owners;
+    std::atomic<bool> filled{false};
 };
 OwnerQueue& owner_queue() {
     static OwnerQueue& queue = *new OwnerQueue;
     return queue;
 }
 
-int release_queued(void*) {
+}  // namespace
+
+void release_queued_owners() {
+    OwnerQueue& queue = owner_queue();
+    if (!queue.filled.exchange(false)) return;
     std::vector<Owner> owners;
     {
-        std::lock_guard lock(owner_queue().mutex);
-        owners.swap(owner_queue().owners);
+        std::lock_guard lock(queue.mutex);
+        owners.swap(queue.owners);
     }
+    // Owners may run Python code, which must not see an exception that is on its way.
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
     for (const Owner& owner : owners) owner.release(owner.context);
-    return 0;
+    PyErr_Restore(type, value, trace);
 }
 
-// Releases an owner in a thread that holds the interpreter's lock: this one, or the main thread
-// soon.
+namespace {
+
+// Releases an owner in a thread that holds the interpreter's lock: this one, or soon the main
+// thread or one that comes back from waiting.
 void release_with_interpreter(ReleaseFn release, void* context) {
     // After the interpreter's end the owner is gone with it.
     if (!Py_IsInitialized()) return;
@@ -66,8 +77,10 @@ void release_with_interpreter(ReleaseFn release, void* context) {
         std::lock_guard lock(owner_queue().mutex);
         owner_queue().owners.push_back({release, context});
     }
-    // A full list of pending calls is no loss: the next owner asks again.
-    Py_AddPendingCall(release_queued, nullptr);
+    // One request is enough, and a full list of them no loss: who comes back from waiting looks,
+    // too.
+    if (owner_queue().filled.exchange(true)) return;
+    Py_AddPendingCall([](void*) { return release_queued_owners(), 0; }, nullptr);
 }
 
 // ---- import by the buffer protocol

@@ -4,6 +4,9 @@
 
 namespace asc::python {
 
+// Releases owners of foreign memory that threads without the interpreter's lock have dropped.
+void release_queued_owners();
+
 bool is_ndarray(PyObject* o);
 // Whatever asarray accepts, as a new or borrowed array (a snapshot of foreign memory).
 Array as_array(PyObject* o, const char* function);

@@ -59,7 +59,7 @@ Array stack_product(const Array& a, const Array& b, const char* function) {
     const int64_t size = checked_size(shape, a.dtype, function);
     if (size == 0) return Array::empty(shape, a.dtype);
     const Unlocked unlocked(work_of(size, k, 1));
-    return matrix_product(a, b, std::move(shape));
+    return matrix_product(function, a, b, std::move(shape));
 }
 
 PyObject* matmul_function(PyObject* const* args) {

@@ -9,7 +9,9 @@
 #include "python/state.h"
 #include "python/streams.h"
 #include "runtime/arena.h"
+#include "runtime/interrupt.h"
 #include "runtime/pool.h"
+#include "runtime/runners.h"
 #include "runtime/workers.h"
 
 namespace nb = nanobind;
@@ -196,6 +198,35 @@ std::vector<PyType_Slot> all_slots() {
     return slots;
 }
 
+void take_back(void* state) {
+    if (state) take_interpreter(static_cast<PyThreadState*>(state));
+}
+
+// Calls f with the interpreter's lock, which this thread has let go of somewhere up its stack.
+template <class F>
+bool with_interpreter(F&& f) {
+    PyThreadState* state = PyGILState_GetThisThreadState();
+    if (!state) return false;  // a thread that is not Python's
+    take_interpreter(state);
+    bool result = f();
+    PyEval_SaveThread();
+    return result;
+}
+
+constexpr asc::InterpreterHooks interpreter_hooks = {
+    []() -> void* { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
+    take_back,
+    release_queued_owners,
+    [] { return with_interpreter([] { return PyErr_CheckSignals() < 0; }); },
+    [] {
+        return with_interpreter([] {
+            if (!PyOS_InterruptOccurred()) return false;
+            PyErr_SetInterrupt();  // asking has cleared it; its handler runs when work has stopped
+            return true;
+        });
+    },
+};
+
 PyObject* import_attribute(const char* module, const char* name) {
     nb::object loaded = nb::module_::import_(module).attr(name);
     return loaded.release().ptr();
@@ -228,13 +259,17 @@ NB_MODULE(_core, m) {
     asc::pool::stats();
     asc::Arena::install_fork_handlers();
     asc::install_region_fork_handlers();
+    asc::BitLock::install_fork_handlers();
     asc::workers::install_fork_handlers();
+    asc::runners::install_fork_handlers();
     asc::Tape::install();
-    asc::set_wait_hooks({
-        []() -> void* { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
-        [](void* state) {
-            if (state) take_interpreter(static_cast<PyThreadState*>(state));
-        },
+    asc::set_interpreter_hooks(interpreter_hooks);
+    nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+        try {
+            std::rethrow_exception(error);
+        } catch (...) {
+            set_python_error();
+        }
     });
     // Arrays may outlive the module, in capsules and exported buffers.
     nb::set_leak_warnings(false);

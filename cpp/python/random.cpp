@@ -55,7 +55,7 @@ PyObject* random_draw(PyObject* const* args) {
             raise(ErrorKind::Value, "random_draw: parameters are contiguous float64 arrays");
     }
     constexpr int64_t kWork = 8;  // of one element, in additions
-    return wrap(library_result(parameters, shape, draw.dtype, size * kWork,
+    return wrap(library_result("random", parameters, shape, draw.dtype, size * kWork,
                                [draw, random_state, shape](const Array* in) {
                                    const Unlocked unlocked(product(shape));
                                    return cpu::random(draw, random_state, shape, in[0], in[1]);

@@ -97,6 +97,7 @@ PyObject* evaluate(PyObject* const* args) {
 }
 PyObject* synchronize(PyObject* const*) {
     Pending::finish_all();
+    Tape::raise_any_error();
     return Py_NewRef(Py_None);
 }
 // Whether a write to one array is seen by the other.

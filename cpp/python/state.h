@@ -19,7 +19,10 @@ struct State {
     PyObject* axis_error = nullptr;
     PyObject* linalg_error = nullptr;
     PyObject* strict_variable = nullptr;  // a ContextVar: None, True or False
-    std::atomic<bool> strict{true};       // where the variable is None
+    PyObject* stream_variable =
+        nullptr;                  // a ContextVar: None, or a tuple that starts with a handle
+    PyObject* package = nullptr;  // where the Python files are, if lines of the program are traced
+    std::atomic<bool> strict{true};  // where the variable is None
 };
 // Holds Python objects; never destroyed, since the interpreter may be gone by then.
 inline State* const the_state = new State;

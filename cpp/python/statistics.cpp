@@ -29,7 +29,7 @@ PyObject* reduced(const char* function, const Array& x, PyObject* axis, PyObject
     const bool keep = keepdims != Py_False && to_bool(keepdims, function, "keepdims");
     Array result = [&] {
         Unlocked unlocked(x.size());
-        return reduce(spec, x, axes);
+        return reduce(function, spec, x, axes);
     }();
     if (keep) {
         Dims shape = x.shape;
@@ -135,7 +135,7 @@ PyObject* cumulative(PyObject* const* args, Function f, bool product) {
         raise(ErrorKind::Memory, "%s: the result exceeds the memory of this machine", function);
     Array result = [&] {
         Unlocked unlocked(x.size());
-        return scan({product, dtype, initial}, x, axis);
+        return scan(function, {product, dtype, initial}, x, axis);
     }();
     return wrap(std::move(result));
 }

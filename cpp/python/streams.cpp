@@ -1,24 +1,98 @@
-// Streams and events; runtime.py makes their public classes of these.
+// Streams and events, of which _streams.py makes the public classes; and who records.
 #include <nanobind/nanobind.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <unordered_set>
 
 #include "graph/tape.h"
 #include "python/bind.h"
+#include "python/state.h"
 #include "python/streams.h"
-#include "runtime/stream.h"
+#include "runtime/runners.h"
 
 namespace nb = nanobind;
 
 namespace asc::python {
 namespace {
 
+class Stream {
+  public:
+    Stream() : tape_(Tape::lend()), lent_(true) {}
+    // That of a thread.
+    explicit Stream(Tape& tape) : tape_(&tape) {}
+    // What is recorded still runs.
+    ~Stream() {
+        if (!lent_) return;
+        tape_->submit();
+        Tape::give_back(tape_);
+    }
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    Tape& tape() const { return *tape_; }
+
+  private:
+    Tape* tape_;
+    bool lent_ = false;
+};
+
+// ---- the caller
+
+std::atomic<bool> caller_watched{false};
+thread_local Caller noted;
+
+// The line of the program, outside this package, that is running.
+const std::string* running_line() {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& lines = *new std::unordered_set<std::string>;  // one for each line of the source
+    auto frame = reinterpret_cast<PyObject*>(PyEval_GetFrame());
+    Py_XINCREF(frame);
+    const std::string* line = nullptr;
+    while (frame) {
+        auto* f = reinterpret_cast<PyFrameObject*>(frame);
+        PyCodeObject* code = PyFrame_GetCode(f);
+        bool ours =
+            PyUnicode_Tailmatch(code->co_filename, state().package, 0, PY_SSIZE_T_MAX, -1) > 0;
+        const char* file = ours ? nullptr : PyUnicode_AsUTF8(code->co_filename);
+        if (file) {
+            std::lock_guard lock(mutex);
+            line = &*lines.insert(file + (":" + std::to_string(PyFrame_GetLineNumber(f)))).first;
+        }
+        auto outer = ours ? reinterpret_cast<PyObject*>(PyFrame_GetBack(f)) : nullptr;
+        Py_DECREF(code);
+        Py_DECREF(frame);
+        frame = outer;
+    }
+    PyErr_Clear();
+    return line;
+}
+
+// The tape of the stream in whose `with` block the caller, a thread or a coroutine, is.
+Tape* entered_tape() {
+    PyObject* entered = nullptr;
+    if (PyContextVar_Get(state().stream_variable, Py_None, &entered) < 0) throw PythonError{};
+    // The context keeps the stream alive.
+    Object held = Object::steal(entered);
+    if (entered == Py_None) return nullptr;
+    return &nb::inst_ptr<Stream>(PyTuple_GET_ITEM(entered, 0))->tape();
+}
+
+Caller caller() {
+    if (PyGILState_Check()) noted = {entered_tape(), state().package ? running_line() : nullptr};
+    return noted;
+}
+
 struct EventHandle {
     std::shared_ptr<Event> event;  // null before it is recorded
 };
 
-Tape& tape_of(Stream* stream) { return stream ? stream->tape() : Tape::current(); }
-
-// What is recorded from now on in this thread goes to the stream, or to the thread's own tape.
-void use_stream(Stream* stream) { Tape::use(stream ? &stream->tape() : nullptr); }
+// Whether all has run; what has not runs soon, so that asking again and again comes to an end.
+bool submit_and_ask(Tape& tape) {
+    if (tape.idle()) return true;
+    if (!tape.submit()) tape.finish();
+    return tape.idle();
+}
 
 double milliseconds(const EventHandle& first, const EventHandle& last) {
     auto span = last.event->time() - first.event->time();
@@ -27,50 +101,53 @@ double milliseconds(const EventHandle& first, const EventHandle& last) {
 
 }  // namespace
 
+void note_caller() {
+    if (caller_watched) caller();
+}
+
 void define_streams(nb::module_& m) {
     nb::class_<Stream>(m, "StreamHandle")
         .def(nb::init<>())
-        .def("submit", &Stream::submit)
-        .def("finish", [](Stream& s) { s.tape().finish(); })
-        .def("idle", [](Stream& s) {
-            if (s.tape().idle()) return true;
-            s.submit();  // so that asking again and again comes to an end
-            return false;
-        });
+        .def("submit", [](Stream& s) { s.tape().submit(); })
+        .def("finish",
+             [](Stream& s) {
+                 s.tape().finish();
+                 s.tape().raise_error();
+             })
+        .def("idle", [](Stream& s) { return submit_and_ask(s.tape()); });
     nb::class_<EventHandle>(m, "EventHandle")
         .def(nb::init<>())
-        .def(
-            "record",
-            [](EventHandle& e, Stream* stream) {
-                e.event = tape_of(stream).mark();
-                if (stream) stream->submit();
-            },
-            nb::arg("stream").none())
+        .def("record",
+             [](EventHandle& e, Stream& stream) {
+                 e.event = stream.tape().mark();
+                 stream.tape().submit();
+             })
         .def("done",
              [](EventHandle& e) {
-                 auto event = e.event;
-                 // Nobody else runs what this thread has recorded for itself.
-                 if (event && !event->done() && event->on(Tape::current())) event->wait();
-                 return !event || event->done();
+                 if (e.event) submit_and_ask(e.event->tape());
+                 return !e.event || e.event->done();
              })
         .def("recorded", [](EventHandle& e) { return e.event != nullptr; })
         .def("wait",
              [](EventHandle& e) {
                  if (auto event = e.event) event->wait();
              })
-        .def(
-            "hold",
-            [](EventHandle& e, Stream* stream) {
-                if (e.event && !e.event->done()) tape_of(stream).await(e.event);
-            },
-            nb::arg("stream").none())
+        .def("hold",
+             [](EventHandle& e, Stream& stream) {
+                 if (e.event) stream.tape().await(e.event);
+             })
         .def("milliseconds_to", &milliseconds);
-    m.def("use_stream", &use_stream, nb::arg("stream").none());
-    m.def("finish_current", [] { Tape::current().finish(); });
-    // A thread's own tape has nobody else to run it.
-    m.def("current_idle", [] {
-        Tape::current().finish();
-        return Tape::current().idle();
+    m.def("own_stream", [] { return new Stream(Tape::own()); });
+    m.def("register_stream_variable",
+          [](nb::handle variable) { state().stream_variable = Py_NewRef(variable.ptr()); });
+    m.def("watch_caller", [] {
+        caller_watched = true;
+        set_caller_hook(caller);
+    });
+    m.def("trace_lines", [](nb::str package) { state().package = package.release().ptr(); });
+    m.def("stop_runners", [] {
+        nb::gil_scoped_release released;
+        runners::stop();
     });
 }
 

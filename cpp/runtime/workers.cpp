@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "runtime/interrupt.h"
 
 namespace asc::workers {
 namespace {
@@ -52,6 +53,16 @@ struct Job {
 
     void work() {
         for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < items;) task(ctx, i);
+    }
+    // The same for the caller, who is told to stop; false then, and nobody starts another item.
+    bool lead() {
+        for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < items;) {
+            task(ctx, i);
+            if (!Waiting::wanted()) continue;
+            next.store(items, std::memory_order_relaxed);
+            return false;
+        }
+        return true;
     }
 };
 
@@ -134,13 +145,17 @@ void set_count(int n) {
     team->wanted.store(std::min(n, 1024));
 }
 
+void run_alone(int64_t items, void (*task)(void* ctx, int64_t i), void* ctx) {
+    for (int64_t i = 0; i < items; ++i) {
+        task(ctx, i);
+        if (!inside_job && Waiting::wanted()) throw Interrupted{};
+    }
+}
+
 void run(int64_t items, void (*task)(void* ctx, int64_t i), void* ctx) {
     Team& t = *team;
     int threads = static_cast<int>(std::min<int64_t>(count(), items));
-    if (threads <= 1 || inside_job || !t.owner.try_lock()) {
-        for (int64_t i = 0; i < items; ++i) task(ctx, i);
-        return;
-    }
+    if (threads <= 1 || inside_job || !t.owner.try_lock()) return run_alone(items, task, ctx);
     Job job{task, ctx, items, threads - 1};
     {
         std::lock_guard lock(t.mutex);
@@ -150,7 +165,7 @@ void run(int64_t items, void (*task)(void* ctx, int64_t i), void* ctx) {
     }
     t.wake.notify_all();
     inside_job = true;
-    job.work();
+    bool finished = job.lead();
     inside_job = false;
     {
         // No worker can enter the job any more; those inside finish their last item.
@@ -159,6 +174,7 @@ void run(int64_t items, void (*task)(void* ctx, int64_t i), void* ctx) {
     }
     while (job.active.load(std::memory_order_acquire) != 0) relax();
     t.owner.unlock();
+    if (!finished) throw Interrupted{};
 }
 
 }  // namespace asc::workers

@@ -94,26 +94,66 @@ assert float(y[9_999_999]) == 5.0
 
 
 @pytest.mark.usefixtures("memory_limit")
-def test_in_place_failure_leaves_other_arrays_alone(child):
+@pytest.mark.parametrize("fusion", ["on", "off"])
+def test_only_results_that_need_the_memory_fail(child, fusion):
+    """One group makes a result that is too large, its sum, and what has nothing to do with it."""
     child(
         LIMITED
         + """
 acc = xp.asarray(np.zeros(1_000_000))
 keep = acc + 0
+big = xp.broadcast_to(x, (40, 1_000_000)) * 3
+part = xp.exp(big)
+other = x * 2
+acc += other
+for failed, names in ((big, {"multiply"}), (part, {"exp", "multiply"}), (big, {"multiply"})):
+    try:
+        float(failed[0, 0])
+    except MemoryError as error:
+        function, _, reason = str(error).partition(": ")
+        assert function in names, error
+        assert reason.startswith("not enough memory"), error
+    else:
+        raise AssertionError("no MemoryError")
+    assert "MemoryError" in repr(failed)
+assert np.all(np.asarray(other) == 2.0)
+assert np.all(np.asarray(acc) == 2.0)
+assert np.all(np.asarray(keep) == 0.0)
 try:
-    for i in range(40):
-        big = xp.broadcast_to(x, (40, 1_000_000)) * i
-        acc += xp.sum(big, axis=0)
-        float(acc[0])
-except MemoryError:
-    pass
+    runtime.synchronize()
+except MemoryError as error:
+    assert str(error).startswith("multiply"), error
 else:
     raise AssertionError("no MemoryError")
-assert float(keep[4]) == 0.0
-assert float((keep + x)[4]) == 1.0
+runtime.synchronize()
 """,
         DEFER="auto",
+        FUSION=fusion,
     )
+
+
+@pytest.mark.usefixtures("memory_limit")
+def test_the_message_names_the_line_that_recorded(child):
+    code = (
+        LIMITED
+        + """
+def compute():
+    return xp.exp(xp.broadcast_to(x, (64, 1_000_000)))
+stream = runtime.Stream()
+with stream:
+    y = compute()
+for kept in (True, False):
+    try:
+        stream.synchronize()
+        assert not kept
+    except MemoryError as error:
+        assert str(error).startswith("exp: not enough memory"), error
+        assert TRACED == ("(recorded at <string>:" in str(error)), error
+runtime.synchronize()
+"""
+    )
+    child("TRACED = True\n" + code, TRACE="1")
+    child("TRACED = False\n" + code)
 
 
 def test_errors_between_recorded_operations(child, defer):

@@ -28,6 +28,8 @@ constexpr int64_t kBlockBytes = 32 << 10;
 constexpr int64_t kBlockRows = 128, kWideBlockRows = 64;  // of up to four bytes, of more
 // Borders between threads fall on whole cache lines of a packed bool result.
 constexpr int64_t kBorder = 512;
+// The most work between two looks at signals: a few milliseconds.
+constexpr int64_t kPartWork = 1 << 24;
 
 // A value in a register of a narrower kind, copied: outputs that are inputs or constants.
 void copy_value(void* dst, const void* src, bool scalar, int64_t n, DType dtype) {
@@ -111,8 +113,10 @@ class Machine {
         Parallel par = workers::parallel();
         if (!splits()) par.threads = 1;
         const int64_t size = call_.outputs[0].size();
-        const int64_t most =
-            std::min<int64_t>(par.threads * 4, size * program_.cost / workers::kThreadWork);
+        const int64_t work = size * program_.cost;
+        int64_t most =
+            par.threads > 1 ? std::min<int64_t>(par.threads * 4, work / workers::kThreadWork) : 1;
+        most = std::max(most, work / kPartWork);
         if (tiling_ == Tiling::Blocks) {
             // Threads share no row of blocks, so that packed bools are split like flat ones.
             const int64_t step = has_bool_ ? grid_.col_blocks : 1;
@@ -265,8 +269,7 @@ class Machine {
 
     // Runs [0, count) in about `parts` ranges, with borders at phase + a multiple of step.
     void spread(const Parallel& par, int64_t parts, int64_t phase, int64_t step, int64_t count) {
-        const int64_t length =
-            parts < 2 || par.threads < 2 ? count : (count / parts + step) / step * step;
+        const int64_t length = parts < 2 ? count : (count / parts + step) / step * step;
         if (length == count) phase = 0;
         parts = (count - phase + length - 1) / length;
         const Slots slots(par, parts, scratch_bytes());

@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "backend/cpu/kernels/table.h"
+#include "runtime/interrupt.h"
 #include "runtime/pool.h"
+#include "runtime/workers.h"
 
 namespace asc::cpu {
 
@@ -62,11 +64,8 @@ class Loan {
 // Runs body(i) for i in [0, tasks) on the worker threads; body must not throw.
 template <class F>
 void run_each(const Parallel& par, int64_t tasks, F body) {
-    if (tasks == 1 || par.threads <= 1) {
-        for (int64_t i = 0; i < tasks; ++i) body(i);
-        return;
-    }
-    par.run(tasks, [](void* ctx, int64_t i) { (*static_cast<F*>(ctx))(i); }, &body);
+    auto task = [](void* ctx, int64_t i) { (*static_cast<F*>(ctx))(i); };
+    (tasks == 1 || par.threads <= 1 ? workers::run_alone : par.run)(tasks, task, &body);
 }
 
 // Tasks that each use scratch: one piece for each thread at work, allocated before they start,
@@ -84,11 +83,18 @@ class Slots {
     template <class F>
     void spread(F body) const {
         std::atomic<int64_t> next{0};
+        const bool outermost = !workers::in_task();
+        bool stopped = false;  // by the caller, who alone is told to stop
         run_each(par_, count_, [&](int64_t slot) {
             void* scratch = static_cast<char*>(buffer_.data()) + slot * bytes_;
-            for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks_;)
+            for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks_;) {
                 body(i, scratch);
+                if (!outermost || !Waiting::wanted()) continue;
+                stopped = true;
+                next.store(tasks_, std::memory_order_relaxed);
+            }
         });
+        if (stopped) throw Interrupted{};
     }
 
   private:

@@ -1,0 +1,170 @@
+"""Ctrl-C: real signals, while work runs and while it is waited for."""
+
+import pytest
+
+PRESS = """
+import signal
+pressed = [None]
+def press(after, kind=signal.SIGINT):
+    def send():
+        time.sleep(after)
+        pressed[0] = time.perf_counter()
+        os.kill(os.getpid(), kind)
+    threading.Thread(target=send, daemon=True).start()
+
+def interrupted(call, raised=KeyboardInterrupt):
+    '''How long it took from the signal until call() raised.'''
+    try:
+        call()
+    except raised:
+        return time.perf_counter() - pressed[0]
+    raise AssertionError("not interrupted")
+"""
+
+# Chains of about a second or more, their start, and one step of them.
+CHAINS = {
+    "tiles": ("np.linspace(0, 1, 12_000_000)", 16, "xp.sin(y) + x", "np.sin(y) + x"),
+    "groups": ("np.linspace(0, 1, 400_000)", 400, "xp.sin(y) + x", "np.sin(y) + x"),
+    "bool": ("np.arange(6_000_000) % 7 < 3", 24, "xp.sin(xp.astype(y, xp.float64)) < 0.5", None),
+    "reductions": ("np.ones(9_000_000)", 40, "xp.tanh(y * xp.sum(xp.sin(y)))", None),
+    "scans": ("np.ones(9_000_000)", 40, "xp.sin(xp.cumulative_sum(y))", None),
+    "products": ("np.eye(900) + 1e-3", 40, "y @ x", None),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_long_evaluation_stops_and_is_taken_up_again(child, name, threads):
+    start, steps, step, reference = CHAINS[name]
+    child(
+        PRESS
+        + f"""
+runtime.set_num_threads({threads})
+a = {start}
+x = xp.asarray(a)
+def chain(steps):
+    y = x
+    for _ in range(steps):
+        y = {step}
+    return y
+runtime.synchronize()
+y = chain({steps})
+press(0.15)
+late = interrupted(lambda: runtime.evaluate(y))
+assert late < 0.6, late
+got = np.asarray(y)
+again = chain({steps})
+runtime.evaluate(again)
+assert np.array_equal(got, np.asarray(again))
+"""
+        + (
+            ""
+            if reference is None
+            else f"""
+part = a[:: len(a) // 1000]
+x, y = part, part
+for _ in range({steps}):
+    y = {reference}
+np.testing.assert_allclose(got[:: len(a) // 1000], y, rtol=1e-12)
+"""
+        )
+    )
+
+
+def test_in_place_writes_finish(child):
+    child(
+        PRESS
+        + """
+a = np.linspace(0, 1, 3_000_000)
+x = xp.asarray(a)
+acc = xp.asarray(np.zeros_like(a))
+runtime.synchronize()
+for _ in range(40):
+    acc += xp.sin(x + acc)
+press(0.15)
+late = interrupted(lambda: runtime.evaluate(acc))
+got = np.array(acc, copy=True)
+want = np.zeros(1000)
+for _ in range(40):
+    want += np.sin(a[::3000] + want)
+np.testing.assert_allclose(got[::3000], want, rtol=1e-12)
+"""
+    )
+
+
+def test_while_another_thread_runs_the_work(child):
+    child(
+        PRESS
+        + """
+x = xp.asarray(np.linspace(0, 1, 12_000_000))
+y = x
+for _ in range(24):
+    y = xp.sin(y) + x
+stream = runtime.Stream()
+with stream:
+    z = x
+    for _ in range(24):
+        z = xp.cos(z) + x
+t = threading.Thread(target=lambda: float(y[0]))
+t.start()
+time.sleep(0.05)
+press(0.1)
+late = interrupted(lambda: float(y[0]))
+assert late < 0.6, late
+press(0.1)
+late = interrupted(stream.synchronize)
+assert late < 0.6, late
+t.join()
+assert abs(float(y[0])) < 1e-12
+assert float(z[0]) > 0.5
+"""
+    )
+
+
+def test_a_loop_that_records_faster_than_it_runs(child):
+    child(
+        PRESS
+        + """
+x = xp.asarray(np.linspace(0, 1, 1_000_000))
+def loop():
+    y = x
+    while True:
+        y = xp.sin(y) + x
+press(1.0)
+assert interrupted(loop) < 0.6
+assert float(xp.sum(xp.ones(100_000))) == 100_000
+"""
+    )
+
+
+def test_other_signals_between_groups(child):
+    """A handler that raises stops the evaluation; one that returns, and uses arrays, does not."""
+    child(
+        PRESS
+        + """
+x = xp.asarray(np.linspace(0, 1, 400_000))
+def chain():
+    y = x
+    for _ in range(600):
+        y = xp.sin(y) + x
+    return y
+class Late(Exception):
+    pass
+def handler(*_):
+    raise Late
+signal.signal(signal.SIGALRM, handler)
+y = chain()
+press(0.1, signal.SIGALRM)
+assert interrupted(lambda: float(y[0]), Late) < 0.6
+seen = []
+signal.signal(signal.SIGALRM, lambda *_: seen.append((float((x + 1)[0]), float(y[0]))))
+signal.signal(signal.SIGINT, lambda *_: seen.append(float(xp.sum(x * 0))))
+z = chain()
+press(0.05, signal.SIGALRM)
+press(0.1, signal.SIGINT)
+assert np.array_equal(np.asarray(z), np.asarray(y))
+while len(seen) < 2:
+    float((x + 1)[1])
+assert sorted(map(str, seen)) == ["(1.0, 0.0)", "0.0"], seen
+"""
+    )
