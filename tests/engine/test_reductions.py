@@ -112,6 +112,22 @@ def test_a_write_behind_a_reduction_does_not_reach_it(child, defer):
     )
 
 
+def test_results_of_one_element_of_every_dtype(child, defer):
+    child(
+        """
+        big = xp.asarray(np.arange(90_000.0).reshape(300, 300))
+        for shape in ((1, 1), (1,), ()):
+            m = xp.reshape(xp.max(big, keepdims=True), shape)
+            b = m > 0
+            n = xp.sum(m * 2 + 1)
+            c = xp.astype(m, xp.int8)
+            assert (float(n), xp.all(b), b.dtype) == (179_999.0, True, xp.bool)
+            assert int(xp.reshape(c, ())) == 127
+        """,
+        DEFER=defer,
+    )
+
+
 def test_accuracy_of_a_fused_sum(child):
     child(
         """

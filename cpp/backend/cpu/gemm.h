@@ -1,7 +1,8 @@
 // Products of matrices and vectors on raw memory, spread over the worker threads.
 //
-// The bits of an element of a product depend only on its row of `a`, its column of `b` and the
-// dtype: not on threads, layout, batch, or the size of the rest.
+// The bits of an element of a product depend only on its row of `a`, its column of `b`, the dtype,
+// and whether one operand is a vector (a tree of lanes, where matrices take sums in order): not on
+// threads, layout, batch, or the size of the rest.
 #pragma once
 #include <cstdint>
 

@@ -28,6 +28,7 @@ class PartialRun {
         void run(int64_t first, int64_t step, int64_t rows, int64_t n, int64_t pitch);
 
       private:
+        const class Machine& machine_;
         Loan scratch_;
         struct Lane* lane_;  // in the scratch
     };
