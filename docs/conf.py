@@ -31,7 +31,7 @@ napoleon_use_rtype = False
 add_module_names = False
 
 html_theme = "furo"
-html_title = f"ascend_array_api {release}"
+html_title = project
 
 
 class Functions(SphinxDirective):

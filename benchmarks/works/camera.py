@@ -10,9 +10,15 @@ MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 
 
-def prepare(xp: Any, settle: Callable[[Any], Any] = lambda x: x) -> Callable[[], Any]:
-    """Return the work on one frame; `settle` is called with every view, and its result used."""
-    pixels = np.random.default_rng(0).integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
+def prepare(
+    xp: Any, settle: Callable[[Any], Any] = lambda x: x, pixels: Any = None
+) -> Callable[[], Any]:
+    """Return the work on one frame; `settle` is called with every view, and its result used.
+
+    `pixels` are the frame's bytes as a NumPy array, random ones by default.
+    """
+    if pixels is None:
+        pixels = np.random.default_rng(0).integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
     frame = xp.asarray(pixels)
     mean = xp.reshape(xp.asarray(MEAN, dtype=xp.float32), (3, 1, 1))
     scale = xp.reshape(1 / (255 * xp.asarray(DEVIATION, dtype=xp.float32)), (3, 1, 1))

@@ -43,8 +43,10 @@ def _run_blocks(name):
 
 @pytest.fixture(autouse=True)
 def settings():
-    strict, threads = runtime.get_strict(), runtime.get_num_threads()
+    pool = runtime.MemoryPool()
+    strict, threads, limit = runtime.get_strict(), runtime.get_num_threads(), pool.get_limit()
     yield
+    pool.set_limit(limit)
     runtime.set_strict(strict)
     runtime.set_num_threads(threads)
 
