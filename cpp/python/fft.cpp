@@ -32,7 +32,10 @@ PyObject* transform(PyObject* const* args, FftResult result) {
     const DType dtype = result == FftResult::Real ? real_part(complex) : complex;
     const Dims shape = cpu::fft_shape(x.shape, spec);
     const int64_t size = checked_size(shape, dtype, function);
-    const Array input = is_narrow_float(x.dtype) ? convert(x, DType::Float32) : x;
+    const DType wanted = result == FftResult::Real  ? complex
+                         : is_narrow_float(x.dtype) ? DType::Float32
+                                                    : x.dtype;
+    const Array input = x.dtype == wanted ? x : convert(x, wanted);
     const int64_t work = work_of(spec, size);
     // Not `function`: the name outlives the call.
     return wrap(

@@ -213,6 +213,24 @@ def test_dtypes(dtype):
     assert xp.fft.hfft(x).dtype == (xp.float32 if single else xp.float64)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ["irfft", "hfft", "irfftn"])
+def test_real_values_of_transforms_with_real_results(name, dtype):
+    """A half of Hermitian values may be real, as in NumPy."""
+    many, single = name == "irfftn", dtype != "float64"
+    for shape in [(1,), (2,), (5,), (66,), (1001,), (3, 5), (40, 33), (2, 3, 4)]:
+        a = values("rfft", shape).astype(dtype)
+        choices: list[dict[str, Any]] = [{}, {"norm": "ortho"}] if shape[-1] > 1 else []
+        for n, axis in itertools.product((4, 7, 131), (0, -1)):
+            choices.append({"s": (n,), "axes": (axis,)} if many else {"n": n, "axis": axis})
+        for options in choices:
+            found = getattr(xp.fft, name)(xp.asarray(a), **options)
+            expected = getattr(np.fft, name)(a.astype("float64"), **options)
+            assert found.dtype == (xp.float32 if single else xp.float64)
+            assert found.shape == expected.shape
+            assert error(found, expected) <= 2 * bound(found.size, found.dtype), (shape, options)
+
+
 def test_empty_batches():
     x = xp.zeros((0, 5), dtype=xp.complex128)
     assert xp.fft.fft(x).shape == (0, 5)

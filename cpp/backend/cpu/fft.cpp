@@ -4,6 +4,7 @@
 #include "backend/cpu/fft.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "backend/cpu/fft_plan.h"
@@ -478,6 +479,7 @@ Dims fft_shape(const Dims& shape, const FftSpec& spec) {
 
 Array fft(const Array& x, const FftSpec& spec) {
     const bool real_result = spec.result == FftResult::Real;
+    assert(spec.result == FftResult::Full || is_complex(x.dtype) == real_result);
     const DType complex = complex_of(x.dtype), real = real_part(complex);
     const int count = spec.axes.size(), last = static_cast<int>(spec.axes.back());
     Array out = Array::empty(fft_shape(x.shape, spec), real_result ? real : complex);

@@ -7,7 +7,7 @@ namespace asc::cpu {
 enum class FftResult : uint8_t {
     Full,  // complex; the input may be real
     Half,  // complex, the first n / 2 + 1 elements along the last of the axes; the input is real
-    Real,  // real, from the first half of Hermitian values along the last of the axes
+    Real,  // real, from complex input: the first half of Hermitian values along the last axis
 };
 
 struct FftSpec {
