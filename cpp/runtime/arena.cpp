@@ -33,16 +33,26 @@ void Arena::install_fork_handlers() {
                    [] { arenas().mutex.unlock(); });
 }
 
+// Leaves what a thread has entered when it ends.
+struct Arena::ThreadEnd {
+    // The pool's part of this thread, if made first, ends last.
+    ThreadEnd() { pool::free(pool::allocate(1), 1); }
+    ~ThreadEnd() {
+        while (innermost_) innermost_->leave();
+    }
+};
+
 void Arena::enter() {
+    thread_local ThreadEnd end;
     std::unique_lock lock(arenas().mutex);
-    if (thread_) raise(ErrorKind::Runtime, "arena: it is entered already; make another one");
-    thread_ = &innermost_;
+    if (entered_) raise(ErrorKind::Runtime, "arena: it is entered already; make another one");
+    entered_ = true;
     if (!memory_) {
         lock.unlock();
         void* memory = pool::try_allocate(size_ + kHeaders);
         lock.lock();
         if (!memory) {
-            thread_ = nullptr;
+            entered_ = false;
             lock.unlock();
             pool::out_of_memory(size_, " for an arena");
         }
@@ -56,18 +66,17 @@ void Arena::enter() {
 
 void Arena::leave() {
     std::unique_lock lock(arenas().mutex);
-    if (thread_ != &innermost_)
-        raise(ErrorKind::Runtime, "arena: left in a thread that has not entered it");
     // Coroutines may leave in any order.
     Arena** link = &innermost_;
-    while (*link != this) link = &(*link)->outer_;
+    while (*link && *link != this) link = &(*link)->outer_;
+    if (!*link) raise(ErrorKind::Runtime, "arena: left in a thread that has not entered it");
     *link = std::exchange(outer_, nullptr);
-    thread_ = nullptr;
+    entered_ = false;
     settle(std::move(lock));
 }
 
 void Arena::settle(std::unique_lock<std::mutex> lock) {
-    if (thread_ || pieces_ > 0 || !memory_) return;
+    if (entered_ || pieces_ > 0 || !memory_) return;
     std::byte* memory = std::exchange(memory_, nullptr);
     heap_ = {};
     std::vector<std::shared_ptr<Arena>>& list = arenas().list;

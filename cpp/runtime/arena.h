@@ -12,9 +12,10 @@
 
 namespace asc {
 
-// Entered by one thread at a time. What does not fit comes from the arena that the thread entered
-// before, else from the pool. The memory comes from the pool on enter and goes back there when the
-// arena is left and no piece of it is in use any more, in whatever order.
+// Entered by one thread at a time, which leaves it at the latest when it ends. What does not fit
+// comes from the arena that the thread entered before, else from the pool. The memory comes from
+// the pool on enter and goes back there when the arena is left and no piece of it is in use any
+// more, in whatever order.
 class Arena : public std::enable_shared_from_this<Arena> {
   public:
     explicit Arena(int64_t size) : size_(size) {}
@@ -41,6 +42,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
     static void install_fork_handlers();  // once
 
   private:
+    struct ThreadEnd;
     // Gives the memory back where nothing needs it; the lock is held and let go of.
     void settle(std::unique_lock<std::mutex> lock);
 
@@ -51,7 +53,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
     std::byte* memory_ = nullptr;
     Heap heap_;  // over the memory
     Arena* outer_ = nullptr;
-    const void* thread_ = nullptr;  // that has entered it
+    bool entered_ = false;  // by some thread
     int64_t pieces_ = 0, used_ = 0, peak_ = 0, served_ = 0, outgrown_ = 0;
 };
 

@@ -360,6 +360,39 @@ class TestArena:
             thread.join()
         assert "thread" in errors[0]
 
+    def test_a_thread_that_ends_leaves_it(self):
+        def enter():
+            outer, inner = runtime.arena("64MiB"), runtime.arena("1MiB")
+            arenas.append(outer)
+            outer.__enter__()
+            inner.__enter__()
+            survivors.append(xp.full(1000, 3.0))
+            runtime.synchronize()
+
+        def leave():
+            with pytest.raises(RuntimeError, match="arena: left in a thread that has not entered"):
+                arenas[-1].__exit__(None, None, None)
+            left.append(True)
+
+        def in_thread(work):
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+
+        arenas, survivors, left = [], [], []
+        runtime.synchronize()
+        before = pool.used_bytes()
+        for _ in range(5):  # threads that follow may be at the same place in memory
+            in_thread(enter)
+            in_thread(leave)
+        assert len(left) == 5
+        assert [float(x[7]) for x in survivors] == [3.0] * 5
+        survivors.clear()
+        assert pool.used_bytes() - before < 1 << 20
+        with arenas[0] as arena:
+            xp.full(1000, 1.0)
+        assert arena is arenas[0]
+
     def test_an_error_leaves_it(self):
         with pytest.raises(KeyError), runtime.arena("1MiB") as arena:
             raise KeyError
