@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,21 +52,19 @@ def _measure(name: str, rounds: int) -> dict[str, Any]:
             if abs(run["result"] - expected) > TOLERANCE * abs(expected):
                 raise RuntimeError(f"{name}, {key}: result {run['result']}, expected {expected}")
 
-    def median(of: Callable[[dict[str, dict[str, float]]], float]) -> float:
-        return statistics.median(of(run) for run in runs)
+    def median(measure: str, key: str, base: str | None = None) -> float:
+        return statistics.median(
+            run[key][measure] / (max(run[base][measure], 1e-9) if base else 1.0) for run in runs
+        )
 
     targets = []
     for target in effect.targets:
-        m, v = target.measure, target.variant
-        ratio = median(lambda run, m=m, v=v: run[v][m] / max(run[ON][m], 1e-9))
+        ratio = median(target.measure, target.variant, ON)
         targets.append(
-            {"measure": m, "variant": v, "ratio": ratio, "least": target.least}
-            | {"good": ratio >= target.least}
+            {"measure": target.measure, "variant": target.variant, "ratio": ratio}
+            | {"least": target.least, "good": ratio >= target.least}
         )
-    measures = {
-        key: {m: median(lambda run, key=key, m=m: run[key][m]) for m in runs[0][key]}
-        for key in variants
-    }
+    measures = {key: {m: median(m, key) for m in runs[0][key]} for key in variants}
     return {"work": effect.text, "measures": measures, "targets": targets}
 
 
@@ -95,7 +93,8 @@ def main() -> int:
     parser.add_argument("--enabled", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
-        _child(*args.child, args.enabled)
+        name, library = args.child
+        _child(name, library, args.enabled)
         return 0
     rows = {}
     for name in EFFECTS:

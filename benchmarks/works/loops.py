@@ -29,7 +29,16 @@ def _compiled() -> ctypes.CDLL:
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "loops.cpp", Path(folder) / "loops.so"
         source.write_text(SOURCE)
-        command = ["c++", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, source]
+        command = [
+            "c++",
+            "-O3",
+            "-march=native",
+            "-shared",
+            "-fPIC",
+            "-o",
+            str(library),
+            str(source),
+        ]
         subprocess.run(command, check=True)
         return ctypes.CDLL(str(library))
 

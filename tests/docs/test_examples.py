@@ -1,14 +1,17 @@
 """Every block of code in the README files and in docs/ runs, and prints what the page shows."""
 
 import contextlib
+import importlib
 import importlib.util
 import io
 import re
 from pathlib import Path
+from types import FunctionType
 
 import numpy as np
 import pytest
 
+import ascend_array_api as xp
 from ascend_array_api import runtime
 
 ROOT = Path(__file__).parents[2]
@@ -67,6 +70,15 @@ def test_commands_name_what_exists(name):
         for module in re.findall(r"python3? -[mp] (\S+)", command):
             known = module in {"venv", "pytest", "sphinx"}
             assert known or importlib.util.find_spec(module), command
+
+
+def test_the_reference_has_every_function_of_the_namespace():
+    chapters = re.findall(
+        r"^\.\. functions:: (\S+)$", PAGES["docs/reference/index.md"], re.MULTILINE
+    )
+    documented = {name for c in chapters for name in importlib.import_module(c).__all__}
+    functions = {name for name in xp.__all__ if isinstance(getattr(xp, name), FunctionType)}
+    assert documented == functions
 
 
 def _rows():
