@@ -11,11 +11,13 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted(p.stem for p in (ROOT / "examples").glob("*.py") if p.stem != "common")
 
 
+@pytest.mark.parametrize("library", ["ascend_array_api", "numpy"])
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_small_form(child_env, script):
+def test_small_form(child_env, script, library):
     if script == "logistic_regression":
         pytest.importorskip("scipy")
     command = [sys.executable, str(ROOT / "examples" / f"{script}.py"), "--small"]
+    command += ["--library", library]
     done = subprocess.run(command, env=child_env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the results agree" in done.stdout
