@@ -167,7 +167,6 @@ class Scheduler {
     }
 
     static void run(const Work& work) {
-        if (work.empty()) return;
         work.allocate();
         work.run();
     }

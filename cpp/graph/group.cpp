@@ -34,6 +34,7 @@ bool reads_twice(const Entry& e) {
     return e.kind == Entry::Kind::Scan || e.reduction.op == Reduction::Var ||
            e.reduction.op == Reduction::Std;
 }
+const Dims& index_space(const Entry& e) { return is_sink(e) ? e.inputs[0].shape : e.output.shape; }
 bool is_product(const Entry& e) { return e.reduction.op == Reduction::Prod; }
 
 cpu::ElementDTypes element_dtypes(const Entry& e) {
@@ -84,28 +85,36 @@ std::shared_ptr<const Program> cached(Program&& program) {
     return made;
 }
 
-Group::Group(const Entry& first)
-    : shape_(is_sink(first) ? first.inputs[0].shape : first.output.shape) {}
+Group::Group(const Entry& first) : shape_(index_space(first)) {}
 
-std::optional<Group> Group::reshaped(const Entry& e) const {
+const Array* Group::product_view(const Entry& e) const {
     if (!product_ || !program_.code.empty() || inputs_.size() != 1 || writes_.size() != 1)
-        return std::nullopt;
+        return nullptr;
+    const Array& out = product_->output;
     for (int k = 0; k < e.arity; ++k) {
         const Array& x = e.inputs[k];
-        if (e.constant[k] || !(x.storage == product_->output.storage)) continue;
-        if (x.ndim() == 0 || x.shape == shape_ || x.shape.back() != shape_.back() ||
-            x.size() != product(shape_) || !is_contiguous(x))
-            return std::nullopt;
-        Group group(*this);
-        group.shape_ = x.shape;
-        group.inputs_[0] = group.writes_[0].view = x;
-        return group;
+        if (e.constant[k] || !(x.storage == out.storage)) continue;
+        const bool same_rows = x.dtype == out.dtype && x.offset == out.offset && x.ndim() > 0 &&
+                               x.shape.back() == shape_.back() && x.size() == product(shape_);
+        return same_rows && is_contiguous(x) ? &x : nullptr;
     }
-    return std::nullopt;
+    return nullptr;
+}
+
+void Group::reshape(const Array& x) {
+    shape_ = x.shape;
+    inputs_[0] = writes_[0].view = x;
 }
 
 bool Group::accepts(const Entry& e) const {
-    if (const auto group = reshaped(e)) return group->accepts(e);
+    if (!is_sink(e) && !elementwise(e)) return false;
+    if (!(index_space(e) == shape_)) {
+        const Array* x = product_view(e);
+        if (!x || !(index_space(e) == x->shape)) return false;
+        Group group(*this);
+        group.reshape(*x);
+        return group.accepts(e);
+    }
     if (library_ || program_.code.size() + 5 > kMaxInstructions ||
         program_.constants.size() + 3 > kMaxConstants ||
         inputs_.size() + writes_.size() + sinks_.size() + 4 > kMaxOperands) {
@@ -117,12 +126,12 @@ bool Group::accepts(const Entry& e) const {
     // Passes over elements that have nothing in common are faster one after the other.
     if ((is_sink(e) || !sinks_.empty()) && !shares_operand(e)) return false;
     if (!sinks_.empty() && !comes_in_runs(*sinks_[0].entry)) return false;
-    return is_sink(e) ? accepts_sink(e) : elementwise(e) && accepts_elementwise(e);
+    return is_sink(e) ? accepts_sink(e) : accepts_elementwise(e);
 }
 
 bool Group::accepts_elementwise(const Entry& e) const {
-    if (!(e.output.shape == shape_) || (computes_twice() && !e.output.storage->promised()))
-        return false;
+    // The second time would read what the first has written.
+    if (computes_twice() && (has_input(e.output.storage) || overwrites_input())) return false;
     for (const Sink& sink : sinks_) {
         if (may_overlap(sink.source(), e.output)) return false;
     }
@@ -130,16 +139,13 @@ bool Group::accepts_elementwise(const Entry& e) const {
 }
 
 bool Group::accepts_sink(const Entry& e) const {
-    const Array& x = e.inputs[0];
-    if (product_ || !(x.shape == shape_)) return false;
+    if (product_) return false;
     if (reads_twice(e)) {
+        if (overwrites_input()) return false;
         int cost = 0;
         for (const Instruction& code : program_.code)
             cost += code.converts ? 1 : cpu::element_cost(code.op);
         if (cost > kRecomputed) return false;
-        for (const Write& write : writes_) {
-            if (!write.view.storage->promised()) return false;
-        }
     }
     if (sinks_.empty()) return comes_in_runs(e);
     const Entry& other = *sinks_[0].entry;
@@ -165,8 +171,17 @@ bool Group::computes_twice() const {
                        [](const Sink& sink) { return reads_twice(*sink.entry); });
 }
 
+bool Group::has_input(const Ref<Storage>& storage) const {
+    return std::any_of(inputs_.begin(), inputs_.end(),
+                       [&](const Array& x) { return x.storage == storage; });
+}
+bool Group::overwrites_input() const {
+    return std::any_of(writes_.begin(), writes_.end(),
+                       [&](const Write& write) { return has_input(write.view.storage); });
+}
+
 void Group::add(Entry& e) {
-    if (auto group = reshaped(e)) *this = std::move(*group);
+    if (!(index_space(e) == shape_)) reshape(*product_view(e));
     entries_.push_back(&e);
     if (is_sink(e)) {
         add_sink(e);
@@ -312,6 +327,7 @@ void Work::allocate() const {
 }
 
 void Work::run() const {
+    if (empty()) return;
     if (library) {
         const Array result = library->library(library->inputs);
         return library->output.storage->materialize(result.storage->present_block());
@@ -382,9 +398,17 @@ bool Group::writable(const Array& x) const {
     return true;
 }
 bool Group::is_copied(size_t k) const {
-    return std::any_of(writes_.begin(), writes_.end(), [&](const Write& write) {
-        return write.value == Value{Value::From::Input, static_cast<uint8_t>(k)};
-    });
+    const auto is_input = [&](const auto& result) {
+        return result.value == Value{Value::From::Input, static_cast<uint8_t>(k)};
+    };
+    return std::any_of(writes_.begin(), writes_.end(), is_input) ||
+           std::any_of(sinks_.begin(), sinks_.end(), is_input);
+}
+bool Group::is_overwritten(const Value& v) const {
+    return v.from == Value::From::Input &&
+           std::any_of(writes_.begin(), writes_.end(), [&](const Write& write) {
+               return may_overlap(write.view, inputs_[v.index]);
+           });
 }
 bool Group::copies_into(const Array& x) const {
     return std::any_of(writes_.begin(), writes_.end(), [&](const Write& write) {
@@ -420,9 +444,10 @@ Value Group::read(const Array& x, DType reg) {
 Value Group::convert(Value value, DType from, DType to) {
     if (from == to) return value;
     if (value.from == Value::From::Result) {
-        // Back from a wider dtype.
+        // Back from a wider dtype; between those of floats signalling NaNs would become quiet.
         const Instruction& there = program_.code[value.index];
-        if (there.converts && there.dtype == to && promote(from, to, true) == from)
+        if (there.converts && there.dtype == to && is_integer(to) &&
+            promote(from, to, true) == from && !is_overwritten(there.source[0]))
             return there.source[0];
     }
     Instruction code;

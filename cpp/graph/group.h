@@ -4,7 +4,6 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "graph/program.h"
@@ -112,8 +111,11 @@ class Group {
 
         const Array& source() const { return entry->inputs[0]; }
     };
-    // This group, of a product alone, as the entry reads it: its rows spread over other axes.
-    std::optional<Group> reshaped(const Entry& e) const;
+    // The view of the product that the entry reads, if its rows may be spread over that shape's
+    // axes.
+    const Array* product_view(const Entry& e) const;
+    // Spreads the rows of the product, which is alone, as in this view of it.
+    void reshape(const Array& x);
     bool accepts_elementwise(const Entry& e) const;
     bool accepts_sink(const Entry& e) const;
     void add_elementwise(const Entry& e);
@@ -121,6 +123,8 @@ class Group {
     // Some operand of the entry is also one of this group.
     bool shares_operand(const Entry& e) const;
     bool computes_twice() const;
+    bool has_input(const Ref<Storage>& storage) const;
+    bool overwrites_input() const;
 
     // Every sink reads the same array, as the same dtypes.
     bool reduces_one_array() const;
@@ -138,8 +142,10 @@ class Group {
     bool readable(const Array& x) const;
     // No other view of these bytes is read or written by this group.
     bool writable(const Array& x) const;
-    // Some output is input k itself: its tile is copied last, when x might have been written.
+    // Some result is input k itself: its tile is copied last, when x might have been written.
     bool is_copied(size_t k) const;
+    // The value is an input whose place is written.
+    bool is_overwritten(const Value& v) const;
     // A copy of x would be taken of what this group writes there.
     bool copies_into(const Array& x) const;
 

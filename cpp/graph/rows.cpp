@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 
 #include "runtime/workers.h"
 
@@ -54,7 +55,7 @@ void for_each_array(W& work, F&& f) {
 }  // namespace
 
 bool RowBlocks::add(const Work& work) {
-    if (works_.empty() ? !begins(work) : !fits(work)) return false;
+    if (work.empty() || (works_.empty() ? !begins(work) : !fits(work))) return false;
     for_each_array(work, [&](const Array& x, int) {
         if (!x.storage ||
             std::find(operands_.begin(), operands_.end(), x.storage) != operands_.end())
@@ -215,7 +216,7 @@ void RowBlocks::run(const std::function<bool(Storage&)>& kept) {
     for (int64_t i = 0; i < lanes; ++i)
         slots.push_back(std::make_unique<Slot>(*this, kept, step * inner));
     std::atomic<int64_t> next{0};
-    std::atomic<bool> failed{false};
+    std::vector<std::exception_ptr> thrown(slots.size());
     const bool outermost = !workers::in_task();
     bool stopped = false;  // by the caller, who alone is told to stop
     auto work = [&](int64_t lane) {
@@ -236,14 +237,17 @@ void RowBlocks::run(const std::function<bool(Storage&)>& kept) {
             } catch (const Interrupted&) {
                 stopped = true;
                 next.store(blocks, std::memory_order_relaxed);
-            } catch (...) {  // there was no memory, the only failure that is possible here
-                failed.store(true, std::memory_order_relaxed);
+            } catch (...) {
+                thrown[static_cast<size_t>(lane)] = std::current_exception();
+                next.store(blocks, std::memory_order_relaxed);
             }
         }
     };
     lanes == 1 ? work(0) : workers::for_each(lanes, work);
     if (stopped) throw Interrupted{};
-    if (failed) throw std::bad_alloc();
+    for (const std::exception_ptr& error : thrown) {
+        if (error) std::rethrow_exception(error);
+    }
 }
 
 }  // namespace asc

@@ -1,0 +1,139 @@
+"""Groups that write what they read: every value is the one of program order."""
+
+import pytest
+
+SETUP = """
+rng = np.random.default_rng(3)
+
+def make(dtype, size=50_000):
+    a = rng.integers(-60, 60, size).astype(dtype)  # sums are exact
+    return xp.asarray(a), a
+
+def close(x, a):
+    np.testing.assert_allclose(np.asarray(x), a, rtol=1e-9)
+
+def same(x, a):
+    np.testing.assert_array_equal(np.asarray(x), a, strict=True)
+"""
+
+# A value that is computed twice, of x, which is written by the same group before or after.
+TWICE = {
+    "written after": "t = x + 1; b = a + 1; v = {ours}(t); w = {theirs}(b); x *= 2; a *= 2",
+    "written before": "t = x + 1; b = a + 1; x *= 2; a *= 2; v = {ours}(t); w = {theirs}(b)",
+    "written itself": "x += 1; a += 1; v = {ours}(x); w = {theirs}(a)",
+    "not held": "v = {ours}(x + 1); w = {theirs}(a + 1); x *= 2; a *= 2",
+    "a part": "v = {ours}(x + 1); w = {theirs}(a + 1); x[:100] *= 2; a[:100] *= 2",
+    "another operand": "y, b = x + 3, a + 3; v, w = {ours}(y * x), {theirs}(b * a); x -= y; a -= b",
+}
+SOURCES = {
+    "given": "x, a = make('float64')",
+    "running sum": "x, a = make('float64'); x, a = xp.cumulative_sum(x), np.cumsum(a)",
+    "chain": "x, a = make('float64'); x, a = x * 3, a * 3",
+    "reduction": "x, a = make('float64', (5_000, 3)); x, a = xp.sum(x, axis=1), np.sum(a, axis=1)",
+}
+FUNCTIONS = {"var": "np.var", "std": "np.std", "cumulative_sum": "np.cumsum"}
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES.keys())
+def test_what_is_computed_twice_is_not_overwritten(child, defer, source):
+    programs = "\n".join(
+        f"{source}; {steps.format(ours=f'xp.{ours}', theirs=theirs)}; close(v, w); close(x, a)"
+        for ours, theirs in FUNCTIONS.items()
+        for steps in TWICE.values()
+    )
+    child(SETUP + programs, DEFER=defer)
+
+
+def test_casts_forth_and_back_around_an_in_place_operator(child, defer):
+    child(
+        SETUP
+        + """
+for narrow, wide in [("int8", "int64"), ("uint8", "int16"), ("int32", "int64"),
+                     ("float32", "float64"), ("complex64", "complex128")]:
+    narrow, wide = np.dtype(narrow), np.dtype(wide)
+    for keep in (False, True):
+        for order in range(3):
+            with np.errstate(over="ignore", invalid="ignore"):
+                x, a = make("int64")
+                x, a = xp.asarray(a.astype(narrow)), a.astype(narrow)
+                old = a.copy()
+                t = xp.astype(x, wide)
+                if order == 0:
+                    x *= 2
+                y = xp.astype(t, narrow)
+                held = (t, y)
+                if order == 1:
+                    x *= 2
+                s = xp.count_nonzero(y), xp.sum(y)
+                if not keep:
+                    del t, y, held
+                if order == 2:
+                    x *= 2
+                a *= narrow.type(2)
+            same(x, a)
+            same(s[0], np.asarray(np.count_nonzero(old), dtype=np.int64))
+            close(s[1], np.sum(old))
+            if keep:
+                same(y, old)
+                same(t, old.astype(wide))
+""",
+        DEFER=defer,
+    )
+
+
+def test_a_copy_that_is_summed_before_its_source_changes(child, defer):
+    child(
+        SETUP
+        + """
+x, a = make("int32")
+s = xp.sum(xp.asarray(x, copy=True))
+x *= 2
+same(s, np.sum(a, dtype=np.int64))
+same(x, a * np.int32(2))
+""",
+        DEFER=defer,
+    )
+
+
+@pytest.mark.parametrize("settings", [{"DEFER": "off"}, {"DEFER": "always"}, {"FUSION": "off"}])
+def test_signalling_nans_become_quiet_as_in_two_casts(child, settings):
+    child(
+        """
+        from ascend_array_api import dtypes
+        for bits, narrow, wide, quiet in [
+            (np.uint16(0x7D01), dtypes.float16, xp.float32, np.uint16(0x7F01)),
+            (np.uint32(0x7FA00001), xp.float32, xp.float64, np.uint32(0x7FE00001)),
+        ]:
+            x = xp.asarray(np.full(8192, bits).view(narrow))
+            y = xp.astype(xp.astype(x, wide), narrow)
+            assert np.all(np.asarray(y).view(bits.dtype) == quiet)
+        """,
+        **settings,
+    )
+
+
+def test_views_of_a_part_of_a_product(child, defer):
+    child(
+        """
+        rng = np.random.default_rng(0)
+        for m, k, n in [(1, 6000, 1), (1, 6000, 2), (70, 80, 60)]:
+            for kind in ("complex64", "complex128"):
+                a, b = (
+                    (rng.integers(-4, 5, s) + 1j * rng.integers(-4, 5, s)).astype(kind)
+                    for s in ((m, k), (k, n))
+                )
+                for part in ("real", "imag"):
+                    for shape in ((m, 1, n), (1, m, 1, n), (m * n,)):
+                        p = xp.asarray(a) @ xp.asarray(b)
+                        got = xp.reshape(getattr(xp, part)(p), shape) + 1.0
+                        want = getattr(np, part)(a @ b).reshape(shape) + np.float32(1)
+                        np.testing.assert_array_equal(np.asarray(got), want, strict=True)
+        a, b = rng.integers(-4, 5, (70, 80)) * 1.0, rng.integers(-4, 5, (80, 60)) * 1.0
+        for rows in (slice(1, None), slice(None, -1), slice(None, None, 2)):
+            p = xp.asarray(a) @ xp.asarray(b)
+            part = (a @ b)[rows]
+            got = xp.expand_dims(p[rows, :], axis=1) * 2
+            np.testing.assert_array_equal(np.asarray(got), part[:, None] * 2, strict=True)
+        """,
+        DEFER=defer,
+    )
