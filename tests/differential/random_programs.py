@@ -43,6 +43,15 @@ DTYPES = [
     "complex128",
 ]
 ARITHMETIC = ["add", "subtract", "multiply", "maximum", "minimum"]
+WIDER = {
+    "int8": "int64",
+    "uint8": "int16",
+    "int16": "int32",
+    "int32": "int64",
+    "float16": "float32",
+    "float32": "float64",
+    "complex64": "complex128",
+}
 INEXACT = ["exp", "sin", "tanh", "log1p", "sqrt", "divide", "atan2", "hypot"]
 
 
@@ -65,6 +74,7 @@ class Program:
         self.dtypes = list(self.rng.choice(DTYPES, 3, replace=False))
         self.pairs = []
         self.exports = []
+        self.variances = []  # ours, what is expected, and the largest value
         self.streams = [runtime.Stream(), runtime.Stream()]
         self.hash = hashlib.blake2b(digest_size=8)
         self.log = [f"seed {seed}"]
@@ -390,6 +400,118 @@ class Program:
             y = xp.cumulative_sum(xp.tanh(x), axis=axis) + xp.var(x + 1)
         self.hash.update(raw(np.array(y, copy=True)))
 
+    def change(self, x, a):
+        """Write to a number array in place."""
+        if a.dtype.kind != "c" and self.chance(0.6):
+            x *= 2
+            a *= a.dtype.type(2)
+        elif a.ndim and self.chance(0.3):
+            x[:7] += 3
+            a[:7] += a.dtype.type(3)
+        else:
+            x += 3
+            a += a.dtype.type(3)
+
+    def cast_around(self):
+        """Casts forth and back, and a write to what was cast somewhere around them."""
+        pair = self.writeable()
+        if pair is None or pair[1].dtype.name not in WIDER:
+            return
+        x, a = pair
+        wide = np.dtype(WIDER[a.dtype.name])
+        when = self.choose(["first", "between", "last"])
+        self.note(f"{wide} and back, write {when}, {a.dtype} {a.shape} {a.strides}")
+        if when == "first":
+            self.change(x, a)
+        t, b = xp.astype(x, wide), a.astype(wide, order="C")
+        if when == "between":
+            self.change(x, a)
+        y = xp.astype(t, x.dtype)
+        if self.chance(0.5):
+            self.add(t, b, "the wide one")
+        if self.chance(0.5):
+            count = np.asarray(np.count_nonzero(b)).astype(np.int64)
+            self.add(xp.count_nonzero(y), count, "count of what was cast back")
+        if self.chance(0.7):
+            self.add(y, b.astype(a.dtype), "what was cast back")
+        del t, y
+        if when == "last":
+            self.change(x, a)
+
+    def changed_results(self):
+        """Results of reductions and running sums, changed in place while they are pending."""
+        pair = self.pick(lambda a: a.dtype.kind in "iu" and a.ndim > 0 and a.size > 0)
+        if pair is None:
+            return
+        x, a = pair
+        axis = int(self.rng.integers(a.ndim))
+        wide = "int64" if a.dtype.kind == "i" else "uint64"
+        kind = self.choose(["cumulative_sum", "sum", "max"])
+        if kind == "cumulative_sum":
+            y, b = xp.cumulative_sum(x, axis=axis), np.cumsum(a, axis=axis, dtype=wide)
+        elif kind == "sum":
+            y, b = xp.sum(x, axis=axis), np.asarray(np.sum(a, axis=axis, dtype=wide))
+        else:
+            y, b = xp.max(x, axis=axis), np.asarray(np.max(a, axis=axis)).copy()
+        z, c = y + 1, np.asarray(b + b.dtype.type(1))
+        self.change(y, b)
+        if self.chance(0.5):
+            self.change(z, c)
+        self.add(y, b, f"{kind}, changed")
+        self.add(z, c, f"{kind} and 1")
+
+    def reduce_changed(self):
+        """Reductions of a value whose source is written before or after them."""
+        pair = self.writeable()
+        if pair is None or pair[1].dtype.kind not in "iuf" or pair[1].ndim == 0:
+            return
+        x, a = pair
+        if self.chance(0.4) and a.dtype.kind in "iu":
+            x, a = xp.cumulative_sum(x, axis=-1), np.cumsum(a, axis=-1, dtype=a.dtype)
+            x = xp.astype(x, a.dtype)
+        when = self.choose(["before", "after", "itself"])
+        y, b = (x, a) if when == "itself" else (x + 1, a + a.dtype.type(1))
+        self.note(f"reduce what was made of {a.dtype} {a.shape} {a.strides}, written {when}")
+        if when != "after":
+            self.change(x, a)
+        if a.dtype.kind == "f":
+            self.variance(y, b)
+        else:
+            wide = "int64" if a.dtype.kind == "i" else "uint64"
+            self.add(xp.cumulative_sum(y, axis=-1), np.cumsum(b, axis=-1, dtype=wide), "scan")
+            self.add(xp.sum(y, axis=-1), np.asarray(np.sum(b, axis=-1, dtype=wide)), "sum")
+        if y is not x and self.chance(0.5):
+            self.add(y, b, "what was reduced")
+        del y
+        if when == "after":
+            self.change(x, a)
+
+    def variance(self, y, b):
+        """Check a pending variance roughly: its last bits are ours alone."""
+        b = b.astype(np.float64)
+        most = np.max(np.abs(b), initial=0)
+        if b.size and most < 200:
+            self.variances.append((xp.var(y), np.var(b), most))
+
+    def parts_of_products(self):
+        """Views of products, and of their parts, under other shapes."""
+        kind = self.choose(["complex64", "complex128", "float64", "int32"])
+        m, k, n = (int(self.rng.integers(1, 90)) for _ in range(3))
+        a, b = (self.rng.integers(-4, 5, shape).astype(kind) for shape in ((m, k), (k, n)))
+        if a.dtype.kind == "c":
+            a, b = a * a.dtype.type(1 + 2j), b * a.dtype.type(2 - 1j)
+        p, q = xp.asarray(a) @ xp.asarray(b), a @ b
+        if a.dtype.kind == "c" and self.chance(0.8):
+            name = self.choose(["real", "imag"])
+            p, q = getattr(xp, name)(p), getattr(np, name)(q)
+        shape = self.choose([(m, 1, n), (1, m, n), (m, n, 1), (m * n,), (m, n)])
+        p, q = xp.reshape(p, shape), q.reshape(shape)
+        if self.chance(0.3):
+            p, q = p[1:], q[1:]
+        self.add(p + 1, q + q.dtype.type(1), f"{kind} product as {shape}")
+        if self.chance(0.3):
+            self.add(p, q, "the view")
+
     def element(self):
         pair = self.pick(lambda a: a.size > 0)
         if pair is None:
@@ -534,6 +656,8 @@ class Program:
         + ["rearrange"] * 3
         + ["reduced_chain"] * 3
         + ["inexact_rows"]
+        + ["cast_around", "changed_results", "reduce_changed"] * 2
+        + ["parts_of_products"]
         + ["stream"] * 2
         + ["read"]
     )
@@ -547,6 +671,14 @@ class Program:
             assert np.array_equal(n, a, equal_nan=a.dtype.kind in "fc"), ("export", self.log)
         for x, a in self.pairs:
             self.check(x, a)
+        for x, expected, most in self.variances:
+            got = np.array(x, copy=True)
+            assert abs(got - expected) <= 1e-2 * expected + 1e-3 * most**2, (
+                got,
+                expected,
+                self.log,
+            )
+            self.hash.update(raw(got))
         return self.hash.hexdigest()
 
 
