@@ -205,14 +205,16 @@ void BitLock::install_fork_handlers() {
     });
 }
 
-Array deferred_copy(const Array& x) {
+std::optional<Array> shared_copy(const Array& x) {
     int64_t viewed = checked_size(x.shape, x.dtype, "copy") * bits(x.dtype) / 8;
-    if (x.storage->shared() || viewed * 2 < x.storage->nbytes()) return copy(x);
-    Array result = x;
-    x.storage->settle();
-    result.storage = x.storage->fork();
     // A copy is written through its own view, so elements must not share an address.
-    return overlaps_itself(result) ? copy(x) : result;
+    if (x.storage->shared() || viewed * 2 < x.storage->nbytes() || overlaps_itself(x))
+        return std::nullopt;
+    Ref<Storage> storage = x.storage->fork();
+    if (!storage) return std::nullopt;
+    Array result = x;
+    result.storage = std::move(storage);
+    return result;
 }
 
 Array contiguous(const Array& x) { return is_contiguous(x) ? x : copy(x); }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -70,10 +71,29 @@ class BitLock {
     uint64_t locked_ = 0;  // one bit for each of the mutexes that storages share
 };
 
+// A write that runs now: while it lives, x has a Block of its own that no copy comes to share, and
+// its packed bits have no other writer.
+class RunningWrite {
+  public:
+    explicit RunningWrite(const Array& x) : mark_(*x.storage), lock_({&x, 1}) {}
+
+  private:
+    struct Mark {
+        explicit Mark(Storage& written) : storage(written) { storage.begin_write(); }
+        ~Mark() { storage.end_write(); }
+        Mark(const Mark&) = delete;
+        Mark& operator=(const Mark&) = delete;
+        Storage& storage;
+    };
+    Mark mark_;  // first: it may run recorded work for lack of memory, which locks bits itself
+    BitLock lock_;
+};
+
 // A physical row-major copy.
 Array copy(const Array& x);
-// A copy that shares memory until one side is written, physical where sharing is not possible.
-Array deferred_copy(const Array& x);
+// A copy that shares memory until one side is written; none where that is not possible or does not
+// pay. By the interpreter's lock, which keeps small writes out: those have no RunningWrite.
+std::optional<Array> shared_copy(const Array& x);
 // x if it is row-major, else a copy.
 Array contiguous(const Array& x);
 // A new array with every element converted.

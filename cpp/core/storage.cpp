@@ -190,33 +190,63 @@ void Storage::materialize(Ref<Block> block) {
 
 void Storage::discard() { materialize(Ref<Block>()); }
 
-Ref<Storage> Storage::fork() const { return wrap(block(), StorageKind::Pool, false); }
+Ref<Storage> Storage::fork() const {
+    settle();
+    Ref<Storage> copy = promise(nbytes_);
+    lock();
+    const bool quiet = finished() && running_writes_ == 0 && !shared();
+    if (quiet) copy->exchange_block(Ref<Block>(block_.load(std::memory_order_relaxed)));
+    unlock();
+    return quiet ? copy : Ref<Storage>();
+}
 
-void Storage::own_block() {
-    if (kind_ != StorageKind::Pool) return;
+Ref<Block> Storage::leave_shared_block() {
+    if (kind_ != StorageKind::Pool) return {};
     const auto block = [this] { return block_.load(std::memory_order_relaxed); };
     Ref<Block> fresh;
-    lock();
     while (block() && (block()->owners() > 1 || block()->borrowed())) {
-        if (!fresh) {
-            // Without the lock, which recorded work may need that runs for lack of memory.
-            const int64_t nbytes = block()->nbytes();
-            unlock();
-            fresh = Block::allocate(nbytes);
-            lock();
-            continue;
+        if (fresh) {
+            std::memcpy(fresh->data(), block()->data(), static_cast<size_t>(fresh->nbytes()));
+            return exchange_block(std::move(fresh));
         }
-        std::memcpy(fresh->data(), block()->data(), static_cast<size_t>(fresh->nbytes()));
-        regions().retire(exchange_block(std::move(fresh)));
+        // Without the lock, which recorded work may need that runs for lack of memory.
+        const int64_t nbytes = block()->nbytes();
+        unlock();
+        fresh = Block::allocate(nbytes);
+        lock();
     }
+    return {};
+}
+
+void Storage::own_block() {
+    lock();
+    Ref<Block> left = leave_shared_block();
+    unlock();
+    if (left) regions().retire(std::move(left));
+}
+
+void Storage::begin_write() {
+    lock();
+    Ref<Block> left = leave_shared_block();
+    ++running_writes_;
+    unlock();
+    if (left) regions().retire(std::move(left));
+}
+
+void Storage::end_write() {
+    lock();
+    --running_writes_;
     unlock();
 }
 
 void Storage::begin_export() {
     settle();
     settle_uses();
-    own_block();
+    lock();
+    Ref<Block> left = leave_shared_block();
     exports_.fetch_add(1, std::memory_order_acq_rel);
+    unlock();
+    if (left) regions().retire(std::move(left));
 }
 
 }  // namespace asc

@@ -160,10 +160,13 @@ class Storage {
         return kind_ == StorageKind::Shared || exports_.load(std::memory_order_acquire) > 0;
     }
     bool read_only() const { return read_only_; }
-    // A deferred copy: a new Storage on the same Block; not for shared() memory.
+    // A deferred copy: a new Storage on the same Block; null where that has writers or is shared().
     Ref<Storage> fork() const;
     // Before every write: leaves a Block that others hold.
     void own_block();
+    // Around a write that runs now: the same, and until its end nobody forks.
+    void begin_write();
+    void end_write();
     // Memory handed out: counts until the consumer lets go. Leaves a shared Block first.
     void begin_export();
     void end_export() { exports_.fetch_sub(1, std::memory_order_acq_rel); }
@@ -195,6 +198,8 @@ class Storage {
     // Puts another Block in place; returns the one before, no longer owned. By locked_.
     Ref<Block> exchange_block(Ref<Block> block);
     void settle_slowly() const;
+    // The work of own_block under the lock, which it may leave in between; returns the Block left.
+    Ref<Block> leave_shared_block();
     void lock() const;
     void unlock() const { locked_.clear(std::memory_order_release); }
 
@@ -207,6 +212,7 @@ class Storage {
     bool read_only_;
     Reads reads_;                            // by locked_
     int32_t writes_ = 0;                     // recorded entries that write it; by locked_
+    int32_t running_writes_ = 0;             // writes at the call that run; by locked_
     std::atomic<Pending*> writer_{nullptr};  // the list of the last of them
     std::atomic<uint64_t> written_at_{0};
     std::atomic<bool> failed_{false};

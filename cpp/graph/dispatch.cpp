@@ -400,7 +400,7 @@ void assign(const Array& dst, const Array& src, const char* function) {
     if (same_view(dst, source)) return;
     if (may_overlap(dst, source)) source = convert(source, source.dtype);
     if (later) return record_copy(function, dst, source);
-    BitLock lock({&dst, 1});
+    RunningWrite write(dst);
     cpu::transfer(dst, source);
 }
 
@@ -426,7 +426,7 @@ void apply_inplace(Op op, const Array& target, const Argument& other, bool stric
     cpu::Operand operands[2];
     bind(p.op, p.compute, p.dtype, args, operands);
     if (later) return record(p.op, p.compute, operands, target);
-    BitLock lock({&target, 1});
+    RunningWrite write(target);
     cpu::elementwise(p.op, p.compute, operands, target);
 }
 

@@ -31,6 +31,25 @@ Failure explain(const Entry& entry, const Error& error) {
     }
 }
 
+// Whatever was thrown, as an error that can be kept.
+Failure failure_of(const std::exception_ptr& thrown) {
+    try {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const Error& error) {
+            return std::make_shared<const Error>(error);
+        } catch (const std::bad_alloc&) {
+            return out_of_memory;
+        } catch (const std::exception& error) {
+            return std::make_shared<const Error>(ErrorKind::Runtime, error.what());
+        } catch (...) {
+            return std::make_shared<const Error>(ErrorKind::Runtime, "unknown error");
+        }
+    } catch (const std::bad_alloc&) {
+        return out_of_memory;
+    }
+}
+
 // What is known of a storage while groups are formed.
 struct Use {
     int write_group = -1;         // the last group that writes it
@@ -213,28 +232,28 @@ class Scheduler {
     }
 
     void run_part(Group& group, std::span<Storage* const> results) {
+        Failure failure;
+        try {
+            failure = compute_part(group, results);
+        } catch (const Interrupted&) {
+            throw;
+        } catch (...) {
+            failure = explain(group.writer(*results[0]), *failure_of(std::current_exception()));
+            if (!outcome_.error) outcome_.error = failure;
+        }
+        if (!failure) return;
+        for (Storage* storage : results) storage->fail(failure);
+    }
+
+    // Returns the error of an input that failed; throws its own.
+    static Failure compute_part(Group& group, std::span<Storage* const> results) {
         std::deque<Work> works;
         const Work& part = works.emplace_back(group.work([&](Storage& storage) {
             return std::find(results.begin(), results.end(), &storage) != results.end();
         }));
-        Failure failure = part.inherited();
-        if (!failure) {
-            std::exception_ptr thrown = attempt(works, [&] { run(part); });
-            if (!thrown) return;
-            failure = failure_of(group.writer(*results[0]), thrown);
-            if (!outcome_.error) outcome_.error = failure;
-        }
-        for (Storage* storage : results) storage->fail(failure);
-    }
-
-    static Failure failure_of(const Entry& entry, const std::exception_ptr& thrown) {
-        try {
-            std::rethrow_exception(thrown);
-        } catch (const Error& error) {
-            return explain(entry, error);
-        } catch (const std::exception& error) {  // there was no memory, not even for a message
-            return explain(entry, Error(ErrorKind::Memory, error.what()));
-        }
+        if (Failure failure = part.inherited()) return failure;
+        if (auto thrown = attempt(works, [&] { run(part); })) std::rethrow_exception(thrown);
+        return nullptr;
     }
 
     // Someone looks at the storage's bytes behind the groups before `end`.
@@ -263,12 +282,13 @@ class Scheduler {
 Outcome run_entries(std::span<Entry> entries) {
     try {
         return Scheduler(entries).run();
-    } catch (const std::bad_alloc&) {
+    } catch (...) {
+        const Failure failure = failure_of(std::current_exception());
         for (Entry& e : entries) {
-            if (!e.done) e.output.storage->fail(out_of_memory);
+            if (!e.done) e.output.storage->fail(failure);
             e.done = true;
         }
-        return {true, out_of_memory};
+        return {true, failure};
     }
 }
 

@@ -74,6 +74,18 @@ std::atomic<int64_t> recorded{0};
 std::atomic<uint64_t> errors_noted{0};
 thread_local const Tape* running_here = nullptr;
 
+// This thread runs the tape until the end of the scope.
+class RunningHere {
+  public:
+    explicit RunningHere(const Tape* tape) : outer_(std::exchange(running_here, tape)) {}
+    ~RunningHere() { running_here = outer_; }
+    RunningHere(const RunningHere&) = delete;
+    RunningHere& operator=(const RunningHere&) = delete;
+
+  private:
+    const Tape* outer_;
+};
+
 }  // namespace
 
 // Around fork: everything has run, and no thread of the parent, which the child does not have,
@@ -367,18 +379,18 @@ void Tape::release(std::vector<Entry>& entries) {
 
 bool Tape::run_segment() {
     Segment& segment = *running_segment_;
-    const Tape* outer = std::exchange(running_here, this);
-    Outcome outcome;
-    if (!segment.entries.empty()) outcome = run_entries(segment.entries);
-    if (outcome.error) note(outcome.error);
-    release(segment.entries);
-    bool finished = outcome.finished;
-    if (finished && segment.awaits) {
-        const Event& event = *segment.awaits;
-        finished = event.tape_->advance([&] { return event.done(); });
+    {
+        RunningHere running(this);
+        Outcome outcome;
+        if (!segment.entries.empty()) outcome = run_entries(segment.entries);
+        if (outcome.error) note(outcome.error);
+        release(segment.entries);
+        if (!outcome.finished) return false;
+        if (segment.awaits) {
+            const Event& event = *segment.awaits;
+            if (!event.tape_->advance([&] { return event.done(); })) return false;
+        }
     }
-    running_here = outer;
-    if (!finished) return false;
     std::lock_guard lock(mutex_);
     if (segment.reaches) segment.reaches->reach();
     completed_ += segment.steps;

@@ -428,7 +428,7 @@ bool assign_by_mask(const Array& x, const std::vector<Item>& items, const Array&
     operands[1].array = &element;
     operands[2].array = &x;
     Unlocked unlocked(x.size());
-    BitLock lock({&x, 1});
+    RunningWrite write(x);
     cpu::elementwise(Op::Where, compute, operands, x);
     return true;
 }
@@ -440,7 +440,7 @@ void assign_by_arrays(const Array& x, const std::vector<Item>& items, const Arra
     Array packed = Array::empty(index.shape, x.dtype);
     Unlocked unlocked(packed.size());
     cpu::transfer(packed, broadcast);
-    BitLock lock({&x, 1});
+    RunningWrite write(x);
     cpu::scatter(x, packed, index.selection);
 }
 

@@ -453,15 +453,19 @@ Array from_memory(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode)
     return physical_cast(imported.array, imported.dtype, wanted, function);
 }
 
-// deferred_copy without the interpreter's lock, where that pays.
+}  // namespace
+
 Array unlocked_copy(const Array& x) {
+    if (std::optional<Array> shared = shared_copy(x)) return *std::move(shared);
     Unlocked unlocked(x.size());
-    return deferred_copy(x);
+    return copy(x);
 }
 Array unlocked_convert(const Array& x, DType to) {
     Unlocked unlocked(x.size());
     return convert(x, to);
 }
+
+namespace {
 
 PyObject* asarray_of_array(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode) {
     const Array& x = array_of(o);

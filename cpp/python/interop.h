@@ -15,6 +15,9 @@ Array as_array(PyObject* o, const char* function);
 void check_value(const Scalar& s, DType dtype, const char* function);
 // A 0-dimensional array of one value.
 Array from_scalar(const Scalar& s, DType dtype, const char* function);
+// A copy, or a conversion, without the interpreter's lock where that pays.
+Array unlocked_copy(const Array& x);
+Array unlocked_convert(const Array& x, DType to);
 
 // Slots of Array: the buffer protocol.
 int get_buffer(PyObject* self, Py_buffer* view, int flags);

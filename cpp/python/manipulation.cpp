@@ -5,6 +5,7 @@
 #include "core/promotion.h"
 #include "core/view.h"
 #include "python/bind.h"
+#include "python/interop.h"
 
 namespace asc::python {
 namespace {
@@ -156,8 +157,7 @@ PyObject* reshape_to(PyObject* const* args) {
               to_string(x.shape).c_str(), to_string(shape).c_str());
     }
     if (!view || args[2] == Py_True) {
-        Unlocked unlocked(x.size());
-        view = reshape_view(view ? deferred_copy(x) : convert(x, x.dtype), shape);
+        view = reshape_view(view ? unlocked_copy(x) : unlocked_convert(x, x.dtype), shape);
     }
     return wrap(std::move(*view));
 }

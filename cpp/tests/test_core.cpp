@@ -126,7 +126,7 @@ void test_promotion() {
 void test_a_deferred_copy_moves_off_when_one_side_is_written() {
     const Array x = Array::empty({1000}, DType::UInt8);
     std::memset(x.data(), 7, 1000);
-    const Array y = deferred_copy(x);
+    const Array y = shared_copy(x).value();
     CHECK(y.data() == x.data() && y.storage.get() != x.storage.get());
     prepare_write(y, "f");
     CHECK(y.data() != x.data());
