@@ -154,7 +154,7 @@ bool same_view(const Array& x, const Array& y) {
     return true;
 }
 
-void prepare_recorded_write(const Array& x, const char* function) {
+void require_writable(const Array& x, const char* function) {
     if (x.storage->read_only()) {
         raise(ErrorKind::Value, "%s: the array is read-only: its memory was imported as such",
               function);
@@ -166,6 +166,10 @@ void prepare_recorded_write(const Array& x, const char* function) {
               "them; write to a copy",
               function);
     }
+}
+
+void prepare_recorded_write(const Array& x, const char* function) {
+    require_writable(x, function);
     x.storage->own_block();
 }
 

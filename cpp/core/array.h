@@ -49,7 +49,9 @@ bool overlaps_itself(const Array& x);
 bool may_overlap(const Array& x, const Array& y);
 // x and y are the same elements in the same order.
 bool same_view(const Array& x, const Array& y);
-// Throws Error(Value) naming `function` if x cannot be written, and gives x a Block of its own.
+// Throws Error(Value) naming `function` if x cannot be written.
+void require_writable(const Array& x, const char* function);
+// The same, and gives x a Block of its own.
 void prepare_recorded_write(const Array& x, const char* function);
 // The same for a write that runs now: recorded reads and writes of x run first.
 void prepare_write(const Array& x, const char* function);

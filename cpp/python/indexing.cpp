@@ -446,7 +446,7 @@ void assign_by_arrays(const Array& x, const std::vector<Item>& items, const Arra
 
 void set(const Array& x, const Key& key, PyObject* value) {
     // The array, not only the part that is written: other elements may share its addresses.
-    prepare_recorded_write(x, kSet);
+    require_writable(x, kSet);
     Array view;
     if (!simple_view(x, key, view, kSet)) {
         std::vector<Item> items = parse(x, key, kSet);
