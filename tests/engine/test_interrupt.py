@@ -25,7 +25,7 @@ def interrupted(call, raised=KeyboardInterrupt):
 CHAINS = {
     "tiles": ("np.linspace(0, 1, 12_000_000)", 16, "xp.sin(y) + x", "np.sin(y) + x"),
     "groups": ("np.linspace(0, 1, 400_000)", 400, "xp.sin(y) + x", "np.sin(y) + x"),
-    "bool": ("np.arange(6_000_000) % 7 < 3", 24, "xp.sin(xp.astype(y, xp.float64)) < 0.5", None),
+    "bool": ("np.arange(6_000_000) % 7 < 3", 80, "xp.sin(xp.astype(y, xp.float64)) < 0.5", None),
     "reductions": ("np.ones(9_000_000)", 40, "xp.tanh(y * xp.sum(xp.sin(y)))", None),
     "scans": ("np.ones(9_000_000)", 40, "xp.sin(xp.cumulative_sum(y))", None),
     "products": ("np.eye(900) + 1e-3", 40, "y @ x", None),
@@ -75,7 +75,7 @@ def test_in_place_writes_finish(child):
     child(
         PRESS
         + """
-a = np.linspace(0, 1, 3_000_000)
+a = np.linspace(0, 1, 9_000_000)
 x = xp.asarray(a)
 acc = xp.asarray(np.zeros_like(a))
 runtime.synchronize()
@@ -86,8 +86,8 @@ late = interrupted(lambda: runtime.evaluate(acc))
 got = np.array(acc, copy=True)
 want = np.zeros(1000)
 for _ in range(40):
-    want += np.sin(a[::3000] + want)
-np.testing.assert_allclose(got[::3000], want, rtol=1e-12)
+    want += np.sin(a[::9000] + want)
+np.testing.assert_allclose(got[::9000], want, rtol=1e-12)
 """
     )
 
