@@ -19,13 +19,22 @@ def interrupted(call, raised=KeyboardInterrupt):
     except raised:
         return time.perf_counter() - pressed[0]
     raise AssertionError("not interrupted")
+
+def enough(chain, steps):
+    '''So many steps that they take much longer than a signal does to come.'''
+    while True:
+        start = time.perf_counter()
+        runtime.evaluate(chain(steps))
+        if time.perf_counter() - start > 0.5:
+            return steps
+        steps *= 2
 """
 
-# Chains of about a second or more, their start, and one step of them.
+# The start of a chain, the least number of steps, and one step.
 CHAINS = {
     "tiles": ("np.linspace(0, 1, 12_000_000)", 16, "xp.sin(y) + x", "np.sin(y) + x"),
     "groups": ("np.linspace(0, 1, 400_000)", 400, "xp.sin(y) + x", "np.sin(y) + x"),
-    "bool": ("np.arange(6_000_000) % 7 < 3", 80, "xp.sin(xp.astype(y, xp.float64)) < 0.5", None),
+    "bool": ("np.arange(6_000_000) % 7 < 3", 24, "xp.sin(xp.astype(y, xp.float64)) < 0.5", None),
     "reductions": ("np.ones(9_000_000)", 40, "xp.tanh(y * xp.sum(xp.sin(y)))", None),
     "scans": ("np.ones(9_000_000)", 40, "xp.sin(xp.cumulative_sum(y))", None),
     "products": ("np.eye(900) + 1e-3", 40, "y @ x", None),
@@ -48,12 +57,13 @@ def chain(steps):
         y = {step}
     return y
 runtime.synchronize()
-y = chain({steps})
+steps = enough(chain, {steps})
+y = chain(steps)
 press(0.15)
 late = interrupted(lambda: runtime.evaluate(y))
 assert late < 0.6, late
 got = np.asarray(y)
-again = chain({steps})
+again = chain(steps)
 runtime.evaluate(again)
 assert np.array_equal(got, np.asarray(again))
 """
@@ -63,7 +73,7 @@ assert np.array_equal(got, np.asarray(again))
             else f"""
 part = a[:: len(a) // 1000]
 x, y = part, part
-for _ in range({steps}):
+for _ in range(steps):
     y = {reference}
 np.testing.assert_allclose(got[:: len(a) // 1000], y, rtol=1e-12)
 """
@@ -75,19 +85,23 @@ def test_in_place_writes_finish(child):
     child(
         PRESS
         + """
-a = np.linspace(0, 1, 9_000_000)
+a = np.linspace(0, 1, 3_000_000)
 x = xp.asarray(a)
-acc = xp.asarray(np.zeros_like(a))
+def chain(steps):
+    acc = xp.asarray(np.zeros_like(a))
+    for _ in range(steps):
+        acc += xp.sin(x + acc)
+    return acc
 runtime.synchronize()
-for _ in range(40):
-    acc += xp.sin(x + acc)
+steps = enough(chain, 40)
+acc = chain(steps)
 press(0.15)
 late = interrupted(lambda: runtime.evaluate(acc))
 got = np.array(acc, copy=True)
 want = np.zeros(1000)
-for _ in range(40):
-    want += np.sin(a[::9000] + want)
-np.testing.assert_allclose(got[::9000], want, rtol=1e-12)
+for _ in range(steps):
+    want += np.sin(a[::3000] + want)
+np.testing.assert_allclose(got[::3000], want, rtol=1e-12)
 """
     )
 
@@ -97,14 +111,16 @@ def test_while_another_thread_runs_the_work(child):
         PRESS
         + """
 x = xp.asarray(np.linspace(0, 1, 12_000_000))
-y = x
-for _ in range(24):
-    y = xp.sin(y) + x
+def chain(steps, f):
+    y = x
+    for _ in range(steps):
+        y = f(y) + x
+    return y
+steps = 2 * enough(lambda steps: chain(steps, xp.sin), 24)
+y = chain(steps, xp.sin)
 stream = runtime.Stream()
 with stream:
-    z = x
-    for _ in range(24):
-        z = xp.cos(z) + x
+    z = chain(steps, xp.cos)
 t = threading.Thread(target=lambda: float(y[0]))
 t.start()
 time.sleep(0.05)
@@ -143,23 +159,24 @@ def test_other_signals_between_groups(child):
         PRESS
         + """
 x = xp.asarray(np.linspace(0, 1, 400_000))
-def chain():
+def chain(steps):
     y = x
-    for _ in range(600):
+    for _ in range(steps):
         y = xp.sin(y) + x
     return y
+steps = enough(chain, 600)
 class Late(Exception):
     pass
 def handler(*_):
     raise Late
 signal.signal(signal.SIGALRM, handler)
-y = chain()
+y = chain(steps)
 press(0.1, signal.SIGALRM)
 assert interrupted(lambda: float(y[0]), Late) < 0.6
 seen = []
 signal.signal(signal.SIGALRM, lambda *_: seen.append((float((x + 1)[0]), float(y[0]))))
 signal.signal(signal.SIGINT, lambda *_: seen.append(float(xp.sum(x * 0))))
-z = chain()
+z = chain(steps)
 press(0.05, signal.SIGALRM)
 press(0.1, signal.SIGINT)
 assert np.array_equal(np.asarray(z), np.asarray(y))
