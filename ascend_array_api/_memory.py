@@ -198,12 +198,14 @@ class MemoryPool:
             _core.set_pool_limit(_to_bytes("set_limit", size, least=0))
             return
         if isinstance(fraction, bool) or not isinstance(fraction, int | float):
-            raise TypeError(
-                f"set_limit: fraction must be a float from 0 to 1, got {type(fraction).__name__}"
+            raise TypeError(f"set_limit: fraction must be a float, got {type(fraction).__name__}")
+        if not 0 < fraction <= 1:
+            raise ValueError(
+                f"set_limit: fraction must be above 0 and at most 1, got {fraction!r}; "
+                "size=0 removes the limit"
             )
-        if not 0 <= fraction <= 1:
-            raise ValueError(f"set_limit: fraction must be from 0 to 1, got {fraction!r}")
-        _core.set_pool_limit(int(fraction * _core.machine_memory()))
+        # Zero would mean no limit.
+        _core.set_pool_limit(max(1, int(fraction * _core.machine_memory())))
 
     def __repr__(self) -> str:
         return f"MemoryPool({self.device.name!r})"

@@ -30,7 +30,7 @@ from ._checks import as_axis, as_index, require_array
 from ._core import Array
 from ._creation import arange, asarray
 from ._data_types import astype
-from ._dtypes import float32, float64, int64, kind_of, uint64
+from ._dtypes import as_dtype, float32, float64, int64, kind_of, uint64
 from ._elementwise import log1p, maximum, sqrt
 from ._indexing import take
 from ._manipulation import broadcast_shapes, broadcast_to, reshape
@@ -111,12 +111,13 @@ class Generator:
     @property
     def state(self) -> State:
         """The state, to be stored and set again."""
-        return {
-            "bit_generator": "Philox4x32",
-            "key": self._key,
-            "block": self._block,
-            "jump": self._jump,
-        }
+        with self._lock:
+            return {
+                "bit_generator": "Philox4x32",
+                "key": self._key,
+                "block": self._block,
+                "jump": self._jump,
+            }
 
     @state.setter
     def state(self, value: State) -> None:
@@ -235,6 +236,7 @@ class Generator:
             The numbers; where rounding would give `high`, they reach it.
         """
         size = _common_shape("uniform", size, low, high)
+        _require("uniform", "high - low", high - low, -sys.float_info.max)
         return self._draw("uniform", "uniform", size, dtype, device) * (high - low) + low
 
     def standard_normal(
@@ -497,7 +499,7 @@ class Generator:
             low, high = 0, low
         first, last = as_index("integers", "low", low), as_index("integers", "high", high)
         last -= not endpoint
-        dtype = int64 if dtype is None else dtype
+        dtype = int64 if dtype is None else as_dtype("integers", dtype)
         if kind_of(dtype) not in "iu":
             raise TypeError(f"integers: expected an integer dtype, got {dtype}")
         bits, signed = 8 * dtype.itemsize, kind_of(dtype) == "i"
@@ -690,17 +692,17 @@ class Generator:
         """Draw from the core, and go on behind the numbers that it used."""
         if device is not None:
             Device(device)
-        dtype = float64 if dtype is None else dtype
+        dtype = float64 if dtype is None else as_dtype(function, dtype)
         if distribution in ("uniform", "normal") and dtype not in (float32, float64):
             raise TypeError(f"{function}: expected dtype float32 or float64, got {dtype}")
         shape = _shape(size)
         a, b = (_parameter(x, shape) for x in (a, b))
         kind = (distribution, dtype, low % _BLOCK_LIMIT, span % _BLOCK_LIMIT)
+        used = _core.random_blocks(*kind, math.prod(shape))
         with self._lock:
-            block = self._block
-            used = _core.random_blocks(*kind, math.prod(shape))
+            key, block, jump = self._key, self._block, self._jump
             self._block = (block + used) % _BLOCK_LIMIT
-        return _core.random_draw(*kind, self._key, block, self._jump, shape, a, b)
+        return _core.random_draw(*kind, key, block, jump, shape, a, b)
 
 
 def _shape(size: Shape | None) -> tuple[int, ...]:

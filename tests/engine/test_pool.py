@@ -148,8 +148,10 @@ class TestLimit:
             pool.set_limit(bad)
 
     def test_bad_fractions(self):
-        for bad in (-0.1, 1.5, float("nan")):
-            with pytest.raises(ValueError, match="set_limit: fraction must be from 0 to 1"):
+        for bad in (-0.1, 0, 1.5, float("nan")):
+            with pytest.raises(
+                ValueError, match="set_limit: fraction must be above 0 and at most 1"
+            ):
                 pool.set_limit(fraction=bad)
         with pytest.raises(TypeError, match="fraction must be a float"):
             pool.set_limit(fraction="half")

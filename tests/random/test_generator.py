@@ -316,6 +316,8 @@ def test_parameters_broadcast():
 @pytest.mark.parametrize(
     "bad",
     [
+        lambda r: r.uniform(-1.7e308, 1.7e308),
+        lambda r: r.uniform(0.0, float("inf")),
         lambda r: r.normal(0.0, -1.0),
         lambda r: r.normal(0.0, float("nan")),
         lambda r: r.exponential(-1.0),
@@ -344,6 +346,8 @@ def test_parameters_out_of_range_are_value_errors(bad):
         lambda r: r.random(2.5),
         lambda r: r.random(3, xp.int64),
         lambda r: r.integers(0.5, 3),
+        lambda r: r.integers(3, dtype="int32"),
+        lambda r: r.random(3, "float32"),
         lambda r: r.integers(0, 3, dtype=xp.float64),
         lambda r: r.permutation("abc"),
         lambda r: r.shuffle(np.arange(3)),
