@@ -4,6 +4,8 @@ import pytest
 
 PRESS = """
 import signal
+# Processes that a shell starts in the background ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 pressed = [None]
 def press(after, kind=signal.SIGINT):
     def send():
