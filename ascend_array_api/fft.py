@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from . import _core
-from ._checks import as_axes, as_axis, as_floating, as_index
+from ._checks import as_axes, as_axis, as_floating, as_index, composed
 from ._core import Array
 from ._dtypes import as_dtype, float64, kind_of
 from ._types import DeviceLike, DType, Norm
@@ -41,7 +41,7 @@ _INVERSE = frozenset({"ifft", "ifftn", "irfft", "irfftn", "ihfft"})
 
 def _input(function: str, x: Array, norm: str) -> Array:
     x = as_floating(function, x)
-    if norm not in _NORMS:
+    if not isinstance(norm, str) or norm not in _NORMS:
         raise ValueError(f"{function}: norm is 'backward', 'ortho' or 'forward', got {norm!r}")
     if function in _REAL_INPUT and x.dtype.kind == "c":
         raise TypeError(
@@ -54,6 +54,8 @@ def _length(function: str, x: Array, axis: int, n: int | None, last: bool) -> in
     """Return the length of the transform along an axis; -1 and None stand for the whole axis."""
     extent = x.shape[axis]
     length = -1 if n is None else as_index(function, "a length", n)
+    if length >= 2**63:
+        raise OverflowError(f"{function}: a length does not fit 64 bits")
     if length == -1:
         length = 2 * (extent - 1) if last and function in _REAL_OUTPUT else extent
     if length < 1:
@@ -65,7 +67,7 @@ def _length(function: str, x: Array, axis: int, n: int | None, last: bool) -> in
 
 
 def _run(function: str, x: Array, axes: Sequence[int], lengths: Sequence[int], norm: Norm) -> Array:
-    size = math.prod(lengths)
+    size = math.prod(lengths, start=1.0)  # of many huge ones infinite, which is not an error yet
     inverse = function in _INVERSE
     scale = 1.0
     if norm == "ortho":
@@ -105,6 +107,8 @@ def _transform_axes(
         raise ValueError(
             f"{function}: expected at least one axis, got shape {x.shape} and axes {axes}"
         )
+    if s is not None and not isinstance(s, Sequence):
+        raise TypeError(f"{function}: s must be a sequence of ints, got {type(s).__name__}")
     wanted: Sequence[int | None] = [None] * len(chosen) if s is None else s
     if len(wanted) != len(chosen):
         raise ValueError(f"{function}: {len(wanted)} lengths in s for {len(chosen)} axes")
@@ -531,6 +535,8 @@ def _frequencies(
     n = as_index(function, "n", n)
     if n < 1:
         raise ValueError(f"{function}: n is at least 1, got {n}")
+    if not hasattr(d, "__float__") and not hasattr(d, "__index__"):
+        raise TypeError(f"{function}: d must be a float, got {type(d).__name__}")
     spacing = float(d)
     if spacing == 0.0:
         raise ValueError(f"{function}: d is the distance of samples and not 0")
@@ -542,6 +548,7 @@ def _frequencies(
     return _core.astype(_core.divide(steps, n * spacing), target, False, None)
 
 
+@composed
 def fftfreq(
     n: int,
     /,
@@ -586,6 +593,7 @@ def fftfreq(
     )
 
 
+@composed
 def rfftfreq(
     n: int,
     /,

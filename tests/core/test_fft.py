@@ -309,6 +309,25 @@ def test_results_larger_than_memory(name):
             getattr(xp.fft, many)(xp.asarray([[1j]]), s=(2**40, 2**40), axes=(0, 1))
 
 
+def test_odd_arguments_are_told_by_name():
+    x = xp.asarray([1.0, 2.0])
+    for norm in (np.ones(2), x, 3, None, "Ortho"):
+        with pytest.raises(ValueError, match="rfft: norm is 'backward'"):
+            xp.fft.rfft(x, norm=norm)  # type: ignore[arg-type]
+    for n in (2**63, 2**70, 2**2000):
+        with pytest.raises(OverflowError, match="ifft: a length does not fit 64 bits"):
+            xp.fft.ifft(x, n=n)
+    for s in (3, "text", np.ones(1), x, {4}):
+        with pytest.raises((TypeError, ValueError), match="fftn: "):
+            xp.fft.fftn(x, s=s, axes=(0,))  # type: ignore[arg-type]
+    for d in ("1.5", None, x, 2**2000):
+        with pytest.raises((TypeError, OverflowError), match="rfftfreq: "):
+            xp.fft.rfftfreq(4, d=d)  # type: ignore[arg-type]
+    many = xp.ones((1,) * 20)
+    with pytest.raises((MemoryError, OverflowError), match="fftn: "):
+        xp.fft.fftn(many, s=(2**62,) * 20, axes=tuple(range(20)), norm="ortho")
+
+
 SCRIPT = """
 import hashlib
 import numpy as np

@@ -368,7 +368,7 @@ ODD = [
 ]  # fmt: skip
 FUNCTIONS = [
     getattr(module, name)
-    for module in (xp, xp.linalg)
+    for module in (xp, xp.linalg, xp.fft)
     for name in dir(module)
     if inspect.isfunction(getattr(module, name))
 ]
