@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from types import TracebackType
@@ -27,8 +28,9 @@ def _to_bytes(function: str, size: SupportsIndex | str, least: int) -> int:
         unit = _UNITS.get(match[2].lower()) if match else None
         if match is None or unit is None:
             raise ValueError(f"{function}: size must be {_ACCEPTED}, got {size!r}")
-        # Numbers without a fraction are exact at any size.
-        number = int(match[1]) * unit if match[1].isdigit() else int(float(match[1]) * unit)
+        # Numbers without a fraction are exact at any size; part of a byte counts as one.
+        whole = match[1].isdigit()
+        number: int = int(match[1]) * unit if whole else math.ceil(float(match[1]) * unit)
     elif isinstance(size, bool) or not hasattr(size, "__index__"):
         raise TypeError(f"{function}: size must be {_ACCEPTED}, got {type(size).__name__}")
     else:

@@ -29,7 +29,7 @@ from . import _core, linalg
 from ._checks import as_axis, as_index, require_array
 from ._core import Array
 from ._creation import arange, asarray
-from ._data_types import astype
+from ._data_types import astype, finfo
 from ._dtypes import as_dtype, float32, float64, int64, kind_of, uint64
 from ._elementwise import log1p, maximum, sqrt
 from ._indexing import take
@@ -141,7 +141,9 @@ class Generator:
         self.state, self._seed = state
 
     def __repr__(self) -> str:
-        return f"Generator(Philox4x32, key={self._key:#x}, block={self._block}, jump={self._jump})"
+        state = self.state
+        numbers = f"key={state['key']:#x}, block={state['block']}, jump={state['jump']}"
+        return f"Generator(Philox4x32, {numbers})"
 
     def spawn(self, n_children: int, /) -> list[Generator]:
         """Make independent generators, by the spawning of ``numpy.random.SeedSequence``.
@@ -156,10 +158,10 @@ class Generator:
         list of Generator
             The generators; a later call gives others.
         """
-        return [
-            Generator(seed)
-            for seed in self._seed.spawn(as_index("spawn", "n_children", n_children))
-        ]
+        count = as_index("spawn", "n_children", n_children)
+        with self._lock:
+            seeds = self._seed.spawn(count)
+        return [Generator(seed) for seed in seeds]
 
     def jumped(self, jumps: int = 1, /) -> Generator:
         """Make a generator of the same key that begins far ahead: 2**64 blocks of four words.
@@ -174,11 +176,12 @@ class Generator:
         Generator
             The generator.
         """
-        ahead = self._jump + as_index("jumped", "jumps", jumps)
+        state = self.state
+        ahead = state["jump"] + as_index("jumped", "jumps", jumps)
         if not 0 <= ahead < _JUMP_LIMIT:
             raise ValueError(f"jumped: the generator has {_JUMP_LIMIT} streams, not number {ahead}")
         other = Generator(self._seed)
-        other.state = {**self.state, "block": 0, "jump": ahead}
+        other.state = {**state, "block": 0, "jump": ahead}
         return other
 
     # ---- continuous distributions
@@ -236,7 +239,9 @@ class Generator:
             The numbers; where rounding would give `high`, they reach it.
         """
         size = _common_shape("uniform", size, low, high)
-        _require("uniform", "high - low", high - low, -sys.float_info.max)
+        most = float(finfo(float32 if dtype == float32 else float64).max)
+        _require("uniform", "low", low, -most, most)
+        _require("uniform", "high - low", high - low, -most, most)
         return self._draw("uniform", "uniform", size, dtype, device) * (high - low) + low
 
     def standard_normal(

@@ -147,6 +147,13 @@ class TestLimit:
         with pytest.raises(TypeError, match=r"set_limit: size must be an int .*, got \w+"):
             pool.set_limit(bad)
 
+    def test_part_of_a_byte_is_no_missing_limit(self):
+        pool.set_limit("0.4B")
+        try:
+            assert pool.get_limit() == 1
+        finally:
+            pool.set_limit(0)
+
     def test_bad_fractions(self):
         for bad in (-0.1, 0, 1.5, float("nan")):
             with pytest.raises(

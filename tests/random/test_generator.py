@@ -318,6 +318,8 @@ def test_parameters_broadcast():
     [
         lambda r: r.uniform(-1.7e308, 1.7e308),
         lambda r: r.uniform(0.0, float("inf")),
+        lambda r: r.uniform(0.0, 1e39, 2, xp.float32),
+        lambda r: r.uniform(-1e39, -1e39, 2, xp.float32),
         lambda r: r.normal(0.0, -1.0),
         lambda r: r.normal(0.0, float("nan")),
         lambda r: r.exponential(-1.0),
