@@ -32,7 +32,7 @@ def _version(distribution: str) -> str | None:
 def collect() -> dict[str, Any]:
     """Return everything `info` shows."""
     import ascend_array_api
-    from ascend_array_api import runtime
+    from ascend_array_api import _core, runtime
 
     processor, features = _processor()
     settings = {k: v for k, v in os.environ.items() if k.startswith("ASCEND_")}
@@ -46,6 +46,7 @@ def collect() -> dict[str, Any]:
         "processor": processor,
         "features": features,
         "kernels": runtime.instruction_set(),
+        "cann": _core.cann_status(),
         "threads": runtime.get_num_threads(),
         "devices": [str(d) for d in ascend_array_api.__array_namespace_info__().devices()],
         "environment": settings,

@@ -1,4 +1,5 @@
 // Modes, memory statistics, threads, and the objects that Python registers with the core.
+#include "backend/cann/loader.h"
 #include "backend/cpu/isa.h"
 #include "graph/tape.h"
 #include "python/bind.h"
@@ -155,6 +156,10 @@ PyObject* set_num_threads(PyObject* const* args) {
     return Py_NewRef(Py_None);
 }
 PyObject* num_threads(PyObject* const*) { return PyLong_FromLong(workers::count()); }
+PyObject* cann_status(PyObject* const*) {
+    const std::string& status = cann::installation().status;
+    return PyUnicode_DecodeUTF8(status.data(), static_cast<Py_ssize_t>(status.size()), "replace");
+}
 PyObject* isa(PyObject* const*) { return PyUnicode_FromString(cpu::kernels().isa); }
 
 }  // namespace
@@ -183,6 +188,7 @@ PyMethodDef runtime_methods[] = {
     method<set_num_threads, 1>("set_num_threads"),
     method<num_threads, 0>("num_threads"),
     method<isa, 0>("isa"),
+    method<cann_status, 0>("cann_status"),
     kEnd,
 };
 
