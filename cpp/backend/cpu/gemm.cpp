@@ -231,9 +231,12 @@ class Plan {
         });
     }
 
-    // Blocks of rows times groups of whole strips, enough of them to keep all threads busy.
+    // Blocks of rows times groups of whole strips, enough of them to keep all threads busy, and the
+    // same number of nearly equal ones for each.
     void blocks(int64_t matrix, int64_t j0, int64_t columns, const void* packed) const {
-        const int64_t rows = ceil_div(p_.m, rows_), units = ceil_div(columns, unit());
+        const int64_t tiles = ceil_div(p_.m, kTiledRows), units = ceil_div(columns, unit());
+        int64_t rows = ceil_div(p_.m, rows_);
+        if (rows > 1) rows = std::min(round_up(rows, par_.threads), tiles);
         const int64_t work = p_.m * columns * p_.k / kTaskWork;
         const int64_t wanted = std::min<int64_t>(par_.threads > 1 ? 4 * par_.threads : 1, work);
         int64_t groups = std::clamp<int64_t>(ceil_div(wanted, rows), 1, units);
@@ -242,10 +245,13 @@ class Plan {
         groups = ceil_div(columns, width);
         Slots slots(par_, rows * groups, scratch_bytes());
         slots.spread([&](int64_t task, void* scratch) {
-            const int64_t i = task / groups * rows_, j = task % groups * width;
+            const auto border = [&](int64_t row) {
+                return std::min(p_.m, row * tiles / rows * kTiledRows);
+            };
+            const int64_t i = border(task / groups), end = border(task / groups + 1);
+            const int64_t j = task % groups * width;
             const void* strip = packed ? at(packed, j * p_.k * kernels_.acc_bytes) : nullptr;
-            block(matrix, i, std::min(rows_, p_.m - i), j0 + j, std::min(width, columns - j), strip,
-                  scratch);
+            block(matrix, i, end - i, j0 + j, std::min(width, columns - j), strip, scratch);
         });
     }
 

@@ -297,10 +297,14 @@ struct Gemm {
         int64_t a_step;               // between elements of two depths
         const Acc* b;
         int64_t b_step;
+        const Acc* ahead;  // what the tile fetches into the second cache
         Acc* c;
         int64_t c_row, cols;
         bool first;  // overwrite c instead of adding to it
     };
+    // The tiles of kGemmRows rows together fetch one strip ahead, a line every kAheadDepth depths.
+    static constexpr int64_t kLine = 64 / sizeof(Acc), kTiles = kGemmRows * P / kTileRows;
+    static constexpr int64_t kAheadDepth = kTiles * kLine / NR;
 
     // `R` real rows of sums, `kPairs` combined into R / P rows of c.
     template <int R, int NV>
@@ -309,7 +313,16 @@ struct Gemm {
         const Acc *a[R / P], *b = t.b;
         for (int r = 0; r < R / P; ++r) a[r] = t.a[r];
         const int64_t a_step = t.a_step, b_step = t.b_step;
+        // The sums meet c only at the end: until then it comes into the first cache.
+#pragma GCC unroll 8
+        for (int r = 0; r < R / P; ++r)
+            for (int v = 0; v < NV; ++v) __builtin_prefetch(t.c + r * t.c_row + v * W, 1, 3);
+        const Acc* ahead = t.ahead;
         for (int64_t i = 0, k = 0; i < t.depth; ++i, k += a_step, b += b_step) {
+            if (i % kAheadDepth == 0) {
+                __builtin_prefetch(ahead, 0, 2);
+                ahead += kLine;
+            }
             V bv[NV];
 #pragma GCC unroll 8
             for (int v = 0; v < NV; ++v) bv[v] = S::load(b + v * W);
@@ -401,15 +414,25 @@ struct Gemm {
                                cols / P);
                     t.b = strip;
                 }
+                t.ahead = g.packed_b ? next_strip(g, p, j) : t.b;
                 run_rows(t, g, narrow, pack_a ? rows_packed : nullptr, p, j);
             }
         }
     }
 
+    // The packed strip behind the one at column j and depth p: of the next column, the next depth
+    // or the next block.
+    static const Acc* next_strip(const GemmBlock& g, int64_t p, int64_t j) {
+        const Acc* packed = static_cast<const Acc*>(g.packed_b);
+        if (j + NR / P < g.n) return packed + (j * P + NR) * g.k + p * NR;
+        return p + kGemmDepth < g.k ? packed + (p + kGemmDepth) * NR : packed;
+    }
+
     // All rows of the block against one strip.
     static void run_rows(Tile& t, const GemmBlock& g, bool narrow, const Acc* packed, int64_t p,
                          int64_t j) {
-        for (int64_t i = 0; i < g.m; i += kTileRows / P) {
+        const int64_t ahead_step = t.depth / kAheadDepth * kLine;
+        for (int64_t i = 0; i < g.m; i += kTileRows / P, t.ahead += ahead_step) {
             const int64_t rows = (g.m - i) * P < kTileRows ? (g.m - i) * P : kTileRows;
             const bool panels = packed && g.a.col_stride != 1;
             t.a_step = panels ? rows : packed ? P : g.a.col_stride * P;
