@@ -6,11 +6,6 @@ from typing import ClassVar
 
 from . import _core
 
-# Name: (DLPack device type, number). kDLCPU is 1.
-_DLPACK_CODES: dict[str, tuple[int, int]] = {"cpu": (1, 0)}
-
-DEFAULT_DEVICE = "cpu"
-
 
 class Device:
     """A place where arrays live and operations run.
@@ -38,9 +33,11 @@ class Device:
     Device('cpu')
     """
 
-    __slots__ = ("_name",)
+    __slots__ = ("_dlpack", "_lacks", "_name")
     _known: ClassVar[dict[str, Device]] = {}
     _name: str
+    _dlpack: tuple[int, int]  # device type and number
+    _lacks: frozenset[str]  # names of dtypes
 
     def __new__(cls, name: str | Device, /) -> Device:
         return resolve_device("Device", name)
@@ -75,9 +72,20 @@ class Device:
         raise TypeError("Device cannot be subclassed")
 
 
+def default_device() -> Device:
+    """Return the device on which arrays are made without ``device=``."""
+    return list(Device._known.values())[_core.default_device_number()]
+
+
 def available_devices() -> tuple[Device, ...]:
     """Return every device of this process, the default one first."""
-    return tuple(Device._known.values())
+    first = default_device()
+    return (first, *(device for device in Device._known.values() if device is not first))
+
+
+def has_dtype(device: Device, name: str) -> bool:
+    """Return whether a device has the dtype of this name."""
+    return name not in device._lacks
 
 
 def resolve_device(function: str, device: str | Device) -> Device:
@@ -98,15 +106,17 @@ def resolve_device(function: str, device: str | Device) -> Device:
 
 def dlpack_code(device: Device) -> tuple[int, int]:
     """Return the DLPack device type and number of a device."""
-    return _DLPACK_CODES[device.name]
+    return device._dlpack
 
 
 def _register() -> None:
-    for name in _DLPACK_CODES:
+    for name, dlpack_type, dlpack_number, lacks in _core.device_table():
         device = object.__new__(Device)
         device._name = name
+        device._dlpack = dlpack_type, dlpack_number
+        device._lacks = frozenset(lacks)
         Device._known[name] = device
-    _core.register_device_class(Device)
+    _core.register_devices(tuple(Device._known.values()))
 
 
 _register()

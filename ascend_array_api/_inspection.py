@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from . import _core, _dtypes
-from ._device import DEFAULT_DEVICE, Device, available_devices, resolve_device
+from ._device import Device, available_devices, default_device, has_dtype, resolve_device
 from ._types import DeviceLike, DType
 
 __all__ = ["__array_namespace_info__"]
@@ -50,9 +50,9 @@ class Info:
         Returns
         -------
         Device
-            The device ``cpu``.
+            ``cpu``, or the one that the environment variable ``ASCEND_ARRAY_API_DEVICE`` names.
         """
-        return Device(DEFAULT_DEVICE)
+        return default_device()
 
     def default_dtypes(self, *, device: DeviceLike | None = None) -> DefaultDTypes:
         """Return the dtypes used where none is asked for.
@@ -60,7 +60,8 @@ class Info:
         Parameters
         ----------
         device : Device or str, optional
-            The device in question. They are the same on every device.
+            The device in question. By default the default device. One without float64 or
+            complex128 has float32 or complex64 in their place.
 
         Returns
         -------
@@ -72,11 +73,11 @@ class Info:
         ValueError
             If the device is unknown.
         """
-        if device is not None:
-            resolve_device("default_dtypes", device)
+        place = default_device() if device is None else resolve_device("default_dtypes", device)
+        wide, wide_complex = has_dtype(place, "float64"), has_dtype(place, "complex128")
         return {
-            "real floating": _dtypes.float64,
-            "complex floating": _dtypes.complex128,
+            "real floating": _dtypes.float64 if wide else _dtypes.float32,
+            "complex floating": _dtypes.complex128 if wide_complex else _dtypes.complex64,
             "integral": _dtypes.int64,
             "indexing": _dtypes.int64,
         }
@@ -113,8 +114,7 @@ class Info:
         ValueError
             If the device or a kind is unknown.
         """
-        if device is not None:
-            resolve_device("dtypes", device)
+        place = default_device() if device is None else resolve_device("dtypes", device)
         kinds = (
             tuple(_dtypes.KINDS) if kind is None else kind if isinstance(kind, tuple) else (kind,)
         )
@@ -123,7 +123,11 @@ class Info:
                 known = ", ".join(repr(name) for name in _dtypes.KINDS)
                 raise ValueError(f"dtypes: unknown kind {k!r}; known: {known}")
         wanted = "".join(_dtypes.KINDS[k] for k in kinds)
-        return {name: dtype for name, dtype in _dtypes.STANDARD.items() if dtype.kind in wanted}
+        return {
+            name: dtype
+            for name, dtype in _dtypes.STANDARD.items()
+            if dtype.kind in wanted and has_dtype(place, name)
+        }
 
 
 _INFO = Info()

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import NamedTuple, Self, SupportsIndex
 
 from . import _core
-from ._device import DEFAULT_DEVICE, Device, resolve_device
+from ._device import Device, default_device, resolve_device
 
 # Decimal and binary units, as in "2GB" and "2GiB".
 _UNITS = {"": 1, "b": 1} | {
@@ -81,7 +81,7 @@ class MemoryPool:
     Parameters
     ----------
     device : Device or str, optional
-        The device. Default: ``cpu``.
+        The device. By default the default device.
 
     Raises
     ------
@@ -100,8 +100,8 @@ class MemoryPool:
 
     __slots__ = ("device",)
 
-    def __init__(self, device: Device | str = DEFAULT_DEVICE) -> None:
-        self.device = resolve_device("MemoryPool", device)
+    def __init__(self, device: Device | str | None = None) -> None:
+        self.device = default_device() if device is None else resolve_device("MemoryPool", device)
 
     def statistics(self) -> MemoryStatistics:
         """Return what the pool holds and has done so far.
@@ -111,7 +111,7 @@ class MemoryPool:
         MemoryStatistics
             Sizes in bytes and counts.
         """
-        stats = _core.pool_stats()
+        stats = _core.pool_stats(self.device)
         return MemoryStatistics(*(stats[name] for name in MemoryStatistics._fields))
 
     def used_bytes(self) -> int:
@@ -153,14 +153,14 @@ class MemoryPool:
         int
             The number of stretches of memory kept for later use.
         """
-        return _core.pool_stats()["free_blocks"]
+        return _core.pool_stats(self.device)["free_blocks"]
 
     def free_all_blocks(self) -> None:
         """Give the memory that the pool keeps for later arrays back to the system.
 
         Segments that are partly in use stay, and what other threads keep of pieces up to 4 KiB.
         """
-        _core.free_cached()
+        _core.free_cached(self.device)
 
     def get_limit(self) -> int:
         """Return the most that the pool may hold.
@@ -170,7 +170,7 @@ class MemoryPool:
         int
             The limit in bytes, 0 where none was set.
         """
-        return _core.pool_limit()
+        return _core.pool_limit(self.device)
 
     def set_limit(
         self, size: SupportsIndex | str | None = None, *, fraction: float | None = None
@@ -197,7 +197,7 @@ class MemoryPool:
         if (size is None) == (fraction is None):
             raise TypeError("set_limit: exactly one of size and fraction is needed")
         if size is not None:
-            _core.set_pool_limit(_to_bytes("set_limit", size, least=0))
+            _core.set_pool_limit(self.device, _to_bytes("set_limit", size, least=0))
             return
         if isinstance(fraction, bool) or not isinstance(fraction, int | float):
             raise TypeError(f"set_limit: fraction must be a float, got {type(fraction).__name__}")
@@ -207,7 +207,9 @@ class MemoryPool:
                 "size=0 removes the limit"
             )
         # Zero would mean no limit.
-        _core.set_pool_limit(max(1, int(fraction * _core.machine_memory())))
+        _core.set_pool_limit(
+            self.device, max(1, int(fraction * _core.total_memory(self.device)))
+        )
 
     def __repr__(self) -> str:
         return f"MemoryPool({self.device.name!r})"
@@ -242,7 +244,7 @@ class Arena:
 
     __slots__ = ("_handle", "device")
 
-    def __init__(self, size: SupportsIndex | str, device: Device | str = DEFAULT_DEVICE) -> None:
+    def __init__(self, size: SupportsIndex | str, device: Device | str) -> None:
         self._handle = _core.make_arena(_to_bytes("arena", size, least=1))
         self.device = resolve_device("arena", device)
 
@@ -272,7 +274,7 @@ class Arena:
         return f"<arena of {self.statistics().size} bytes on {self.device}>"
 
 
-def arena(size: SupportsIndex | str, *, device: Device | str = DEFAULT_DEVICE) -> Arena:
+def arena(size: SupportsIndex | str, *, device: Device | str = "cpu") -> Arena:
     """Take the memory of a block of code in one piece.
 
     Everything that this thread computes inside ``with arena(size):`` has its memory from there.

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from . import _core
-from ._device import DEFAULT_DEVICE, Device, resolve_device
+from ._device import Device, default_device, resolve_device
 
 
 class _Entered(NamedTuple):
@@ -29,7 +29,7 @@ class _Default(threading.local):
     """The default stream of this thread."""
 
     def __init__(self) -> None:
-        self.stream = Stream._of(_core.own_stream(), "current_stream")
+        self.stream = Stream._of(_core.own_stream())
 
 
 class Stream:
@@ -41,7 +41,7 @@ class Stream:
     Parameters
     ----------
     device : Device or str, optional
-        The device. Default: ``cpu``.
+        The device. By default the default device.
 
     Raises
     ------
@@ -63,14 +63,14 @@ class Stream:
     __slots__ = ("_handle", "device")
 
     def __init__(self, device: Device | str | None = None) -> None:
-        self.device = resolve_device("Stream", DEFAULT_DEVICE if device is None else device)
+        self.device = default_device() if device is None else resolve_device("Stream", device)
         self._handle = _core.StreamHandle()
         _core.watch_caller()
 
     @classmethod
-    def _of(cls, handle: _core.StreamHandle, function: str) -> Self:
+    def _of(cls, handle: _core.StreamHandle) -> Self:
         stream = object.__new__(cls)
-        stream.device = resolve_device(function, DEFAULT_DEVICE)
+        stream.device = default_device()
         stream._handle = handle
         return stream
 

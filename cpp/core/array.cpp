@@ -11,8 +11,8 @@
 #include <numeric>
 #include <optional>
 
+#include "backend/backend.h"
 #include "runtime/interrupt.h"
-#include "runtime/pool.h"
 
 namespace asc {
 
@@ -20,7 +20,8 @@ static int64_t storage_bytes(int64_t elements, DType dtype) {
     return (elements * bits(dtype) + 7) / 8;
 }
 
-int64_t checked_size(const Dims& shape, DType dtype, const char* function) {
+int64_t checked_size(const Dims& shape, DType dtype, DeviceId place, const char* function) {
+    if (place != kCpu) require_dtype(dtype, place, function);
     // Short vectors, the most frequent shape of small arrays, cannot fail.
     if (shape.size() == 1 && shape[0] >= 0 && shape[0] < (1 << 16)) return shape[0];
     if (shape.size() > kMaxRank) {
@@ -35,38 +36,41 @@ int64_t checked_size(const Dims& shape, DType dtype, const char* function) {
     }
     int64_t elements = checked_product(shape), total = 0;
     if (elements < 0 || __builtin_mul_overflow(elements, bits(dtype), &total) ||
-        total / 8 > pool::memory_limit()) {
+        total / 8 > device(place).memory_capacity()) {
         raise(
             ErrorKind::Memory,
             "%s: an array of shape %s and dtype %s exceeds the memory that may be used, %lld bytes",
             function, to_string(shape).c_str(), name(dtype),
-            static_cast<long long>(pool::memory_limit()));
+            static_cast<long long>(device(place).memory_capacity()));
     }
     return elements;
 }
 
-static Ref<Storage> allocate(int64_t nbytes, const char* function) {
+static Ref<Storage> allocate(int64_t nbytes, DeviceId device, const char* function) {
     try {
-        return Storage::allocate(nbytes);
+        return Storage::allocate(nbytes, device);
     } catch (const Error& error) {
         throw function ? named(function, error) : error;
     }
 }
 
-Array Array::empty(Dims shape, DType dtype, const char* function) {
-    int64_t elements = checked_size(shape, dtype, function ? function : "empty");
+Array Array::empty(Dims shape, DType dtype, DeviceId device, const char* function) {
+    int64_t elements = checked_size(shape, dtype, device, function ? function : "empty");
     Dims strides = row_major_strides(shape);
-    return {allocate(storage_bytes(elements, dtype), function), 0, dtype, std::move(shape),
+    return {allocate(storage_bytes(elements, dtype), device, function), 0, dtype, std::move(shape),
             std::move(strides)};
 }
 
-Array Array::promised(Dims shape, const Dims& strides, DType dtype, const char* function) {
-    int64_t elements = checked_size(shape, dtype, function);
-    return {Storage::promise(storage_bytes(elements, dtype)), 0, dtype, std::move(shape), strides};
+Array Array::promised(Dims shape, const Dims& strides, DType dtype, DeviceId device,
+                      const char* function) {
+    int64_t elements = checked_size(shape, dtype, device, function);
+    return {Storage::promise(storage_bytes(elements, dtype), device), 0, dtype, std::move(shape),
+            strides};
 }
 
-Array Array::empty_ordered(Dims shape, const Dims& order, DType dtype, const char* function) {
-    Array result = empty(std::move(shape), dtype, function);
+Array Array::empty_ordered(Dims shape, const Dims& order, DType dtype, DeviceId device,
+                           const char* function) {
+    Array result = empty(std::move(shape), dtype, device, function);
     result.strides = ordered_strides(result.shape, order);
     return result;
 }
@@ -210,7 +214,7 @@ void BitLock::install_fork_handlers() {
 }
 
 std::optional<Array> shared_copy(const Array& x) {
-    int64_t viewed = checked_size(x.shape, x.dtype, "copy") * bits(x.dtype) / 8;
+    int64_t viewed = checked_size(x.shape, x.dtype, x.device(), "copy") * bits(x.dtype) / 8;
     // A copy is written through its own view, so elements must not share an address.
     if (x.storage->shared() || viewed * 2 < x.storage->nbytes() || overlaps_itself(x))
         return std::nullopt;

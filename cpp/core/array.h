@@ -22,14 +22,17 @@ struct Array {
     Dims strides;  // in elements (bool: bits); zero or negative allowed
 
     // New row-major memory, not initialised; errors name the function, if it is given.
-    static Array empty(Dims shape, DType dtype, const char* function = nullptr);
+    static Array empty(Dims shape, DType dtype, DeviceId device, const char* function = nullptr);
     // The same as a promise: memory comes when the work that was recorded for it runs.
-    static Array promised(Dims shape, const Dims& strides, DType dtype, const char* function);
+    static Array promised(Dims shape, const Dims& strides, DType dtype, DeviceId device,
+                          const char* function);
     // New memory with the axes laid out in `order`, slowest first.
-    static Array empty_ordered(Dims shape, const Dims& order, DType dtype, const char* function);
+    static Array empty_ordered(Dims shape, const Dims& order, DType dtype, DeviceId device,
+                               const char* function);
 
     int ndim() const { return shape.size(); }
     int64_t size() const { return product(shape); }
+    DeviceId device() const { return storage->device(); }
     // The address of the first element; not for bool.
     std::byte* data() const { return storage->data() + offset * itemsize(dtype); }
     // A bool array's memory; its first element is bit `offset`.
@@ -55,9 +58,10 @@ void require_writable(const Array& x, const char* function);
 void prepare_recorded_write(const Array& x, const char* function);
 // The same for a write that runs now: recorded reads and writes of x run first.
 void prepare_write(const Array& x, const char* function);
-// Elements of all extents; throws Error(Value) on a negative extent or rank above kMaxRank, and
-// Error(Memory) where the bytes exceed what the machine has.
-int64_t checked_size(const Dims& shape, DType dtype, const char* function);
+// Elements of all extents; throws Error(Value) on a negative extent or rank above kMaxRank,
+// Error(Memory) where the bytes exceed what the device has, and Error(Type) for a dtype that it
+// lacks.
+int64_t checked_size(const Dims& shape, DType dtype, DeviceId device, const char* function);
 
 // While it lives, no other thread writes packed bits to these arrays' storages: a word may hold
 // bits of several views. For arrays of other dtypes it does nothing.

@@ -10,11 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "backend/backend.h"
 #include "runtime/pool.h"
 
 namespace asc {
 
-// The header of a pool Block occupies one cache line in front of its data.
+// The header of a Block occupies one cache line, on the CPU that in front of its data.
 static constexpr int64_t kHeader = 64;
 static_assert(sizeof(Block) <= kHeader);
 
@@ -72,7 +73,8 @@ void install_region_fork_handlers() {
                    });
 }
 
-Ref<Block> Block::allocate(int64_t nbytes) {
+Ref<Block> Block::allocate(int64_t nbytes, DeviceId device) {
+    if (device != kCpu) return allocate_elsewhere(nbytes, device);
     void* piece = pool::try_allocate(kHeader + nbytes);
     if (!piece) {
         // What is recorded may hold memory that it alone still needs.
@@ -80,17 +82,38 @@ Ref<Block> Block::allocate(int64_t nbytes) {
         piece = pool::allocate(kHeader + nbytes);
     }
     auto* raw = static_cast<std::byte*>(piece);
-    return Ref<Block>::adopt(new (raw) Block(raw + kHeader, nbytes, nullptr, nullptr));
+    return Ref<Block>::adopt(new (raw) Block(raw + kHeader, nbytes, device, nullptr, nullptr));
 }
 
-Ref<Block> Block::borrow(std::byte* data, int64_t nbytes, ReleaseFn release, void* context) {
+Ref<Block> Block::allocate_elsewhere(int64_t nbytes, DeviceId id) {
+    Device& place = asc::device(id);
+    DeviceMemory memory = place.try_allocate(nbytes);
+    if (!memory.data) {
+        Pending::run_idle();
+        memory = place.try_allocate(nbytes);
+    }
+    if (!memory.data) place.out_of_memory(nbytes);
+    void* raw = pool::try_allocate(kHeader);
+    if (!raw) {
+        place.free(memory, nbytes);
+        pool::out_of_memory(kHeader);
+    }
+    return Ref<Block>::adopt(new (raw) Block(memory.data, nbytes, id, nullptr, memory.record));
+}
+
+Ref<Block> Block::borrow(std::byte* data, int64_t nbytes, DeviceId device, ReleaseFn release,
+                         void* context) {
     void* raw = pool::allocate(kHeader);
-    return Ref<Block>::adopt(new (raw) Block(data, nbytes, release, context));
+    return Ref<Block>::adopt(new (raw) Block(data, nbytes, device, release, context));
 }
 
 void Block::destroy() {
-    int64_t held = kHeader + (release_ ? 0 : nbytes_);
-    if (release_) release_(context_);
+    int64_t held = kHeader + (release_ || device_ != kCpu ? 0 : nbytes_);
+    if (release_) {
+        release_(context_);
+    } else if (device_ != kCpu) {
+        asc::device(device_).free({data_, context_}, nbytes_);
+    }
     this->~Block();
     pool::free(this, held);
 }
@@ -180,7 +203,7 @@ void Storage::settle_uses() {
     if (pending.count > 0) pending.list ? pending.list->finish() : Pending::finish_all();
 }
 
-void Storage::materialize() { materialize(Block::allocate(nbytes_)); }
+void Storage::materialize() { materialize(Block::allocate(nbytes_, device_)); }
 
 void Storage::materialize(Ref<Block> block) {
     lock();
@@ -192,12 +215,21 @@ void Storage::discard() { materialize(Ref<Block>()); }
 
 Ref<Storage> Storage::fork() const {
     settle();
-    Ref<Storage> copy = promise(nbytes_);
+    Ref<Storage> copy = promise(nbytes_, device_);
     lock();
     const bool quiet = finished() && running_writes_ == 0 && !shared();
     if (quiet) copy->exchange_block(Ref<Block>(block_.load(std::memory_order_relaxed)));
     unlock();
     return quiet ? copy : Ref<Storage>();
+}
+
+// All bytes of a Block to another one of its device.
+static void copy_bytes(const Block& to, const Block& from) {
+    if (on_host(to.device())) {
+        std::memcpy(to.data(), from.data(), static_cast<size_t>(to.nbytes()));
+    } else {
+        device(to.device()).copy(to, 0, from, 0, to.nbytes());
+    }
 }
 
 Ref<Block> Storage::leave_shared_block() {
@@ -206,13 +238,13 @@ Ref<Block> Storage::leave_shared_block() {
     Ref<Block> fresh;
     while (block() && (block()->owners() > 1 || block()->borrowed())) {
         if (fresh) {
-            std::memcpy(fresh->data(), block()->data(), static_cast<size_t>(fresh->nbytes()));
+            copy_bytes(*fresh, *block());
             return exchange_block(std::move(fresh));
         }
         // Without the lock, which recorded work may need that runs for lack of memory.
         const int64_t nbytes = block()->nbytes();
         unlock();
-        fresh = Block::allocate(nbytes);
+        fresh = Block::allocate(nbytes, device_);
         lock();
     }
     return {};

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/device_id.h"
 #include "core/error.h"
 #include "core/ref.h"
 
@@ -19,13 +20,17 @@ using ReleaseFn = void (*)(void* context);
 
 class Block {
   public:
-    // From the pool; throws Error(Memory) that names the size.
-    static Ref<Block> allocate(int64_t nbytes);
+    // From the device; throws Error(Memory) that names the size.
+    static Ref<Block> allocate(int64_t nbytes, DeviceId device);
     // Memory of another owner, released with release(context) on the last drop.
-    static Ref<Block> borrow(std::byte* data, int64_t nbytes, ReleaseFn release, void* context);
+    static Ref<Block> borrow(std::byte* data, int64_t nbytes, DeviceId device, ReleaseFn release,
+                             void* context);
 
     std::byte* data() const { return data_; }
     int64_t nbytes() const { return nbytes_; }
+    DeviceId device() const { return device_; }
+    // What the device gave out with the memory.
+    void* record() const { return context_; }
     // The bytes belong to somebody else.
     bool borrowed() const { return release_ != nullptr; }
     int64_t owners() const { return owners_.load(std::memory_order_acquire); }
@@ -46,16 +51,18 @@ class Block {
     }
 
   private:
-    Block(std::byte* data, int64_t nbytes, ReleaseFn release, void* context)
-        : data_(data), nbytes_(nbytes), release_(release), context_(context) {}
+    Block(std::byte* data, int64_t nbytes, DeviceId device, ReleaseFn release, void* context)
+        : data_(data), nbytes_(nbytes), release_(release), context_(context), device_(device) {}
+    static Ref<Block> allocate_elsewhere(int64_t nbytes, DeviceId device);
     void destroy();
 
     std::atomic<int32_t> count_{1};
     std::atomic<int32_t> owners_{0};
     std::byte* data_;
     int64_t nbytes_;     // bytes that may be used
-    ReleaseFn release_;  // null: from the pool, this header lies in front of the data
+    ReleaseFn release_;  // null: the bytes are the device's; on the CPU they follow this header
     void* context_;
+    DeviceId device_;
 };
 
 enum class StorageKind : uint8_t {
@@ -100,9 +107,12 @@ class Pending {
 class Storage {
   public:
     // A result of recorded work; its Block comes when the work runs.
-    static Ref<Storage> promise(int64_t nbytes) { return Ref<Storage>::adopt(new Storage(nbytes)); }
-    static Ref<Storage> allocate(int64_t nbytes) {
-        return Ref<Storage>::adopt(new Storage(Block::allocate(nbytes), StorageKind::Pool, false));
+    static Ref<Storage> promise(int64_t nbytes, DeviceId device) {
+        return Ref<Storage>::adopt(new Storage(nbytes, device));
+    }
+    static Ref<Storage> allocate(int64_t nbytes, DeviceId device) {
+        return Ref<Storage>::adopt(
+            new Storage(Block::allocate(nbytes, device), StorageKind::Pool, false));
     }
     static Ref<Storage> wrap(Ref<Block> block, StorageKind kind, bool read_only) {
         return Ref<Storage>::adopt(new Storage(std::move(block), kind, read_only));
@@ -116,6 +126,7 @@ class Storage {
         return block_.load(std::memory_order_acquire)->data();
     }
     int64_t nbytes() const { return nbytes_; }
+    DeviceId device() const { return device_; }
     // Every recorded write has run, and none has failed.
     bool finished() const {
         return !writer_.load(std::memory_order_acquire) && !failed_.load(std::memory_order_acquire);
@@ -184,11 +195,15 @@ class Storage {
 
   private:
     Storage(Ref<Block> block, StorageKind kind, bool read_only)
-        : nbytes_(block->nbytes()), block_(block.release()), kind_(kind), read_only_(read_only) {
+        : nbytes_(block->nbytes()),
+          device_(block->device()),
+          kind_(kind),
+          read_only_(read_only),
+          block_(block.release()) {
         block_.load(std::memory_order_relaxed)->add_owner();
     }
-    explicit Storage(int64_t nbytes)
-        : nbytes_(nbytes), kind_(StorageKind::Pool), read_only_(false) {}
+    Storage(int64_t nbytes, DeviceId device)
+        : nbytes_(nbytes), device_(device), kind_(StorageKind::Pool), read_only_(false) {}
     ~Storage() {
         Block* block = block_.load(std::memory_order_relaxed);
         if (!block) return;
@@ -206,10 +221,11 @@ class Storage {
     std::atomic<int32_t> count_{1};
     std::atomic<int32_t> exports_{0};
     int64_t nbytes_;
-    std::atomic<Block*> block_{nullptr};  // counted, changed by locked_; null for a promise
     mutable std::atomic_flag locked_ = ATOMIC_FLAG_INIT;
+    DeviceId device_;
     StorageKind kind_;
     bool read_only_;
+    std::atomic<Block*> block_{nullptr};     // counted, changed by locked_; null for a promise
     Reads reads_;                            // by locked_
     int32_t writes_ = 0;                     // recorded entries that write it; by locked_
     int32_t running_writes_ = 0;             // writes at the call that run; by locked_

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/backend.h"
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/isa.h"
 #include "backend/cpu/product.h"
 #include "backend/cpu/reduce.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/placement.h"
 #include "graph/tape.h"
 
 namespace asc {
@@ -56,13 +58,13 @@ Dims result_order(const Dims& shape, std::span<const Argument> args) {
 }
 
 // The result's memory: now, or as a promise of recorded work.
-Array allocate_result(const char* function, Dims shape, DType dtype, std::span<const Argument> args,
-                      bool promise) {
+Array allocate_result(const char* function, Dims shape, DType dtype, DeviceId device,
+                      std::span<const Argument> args, bool promise) {
     Dims order = shape.size() < 2 ? Dims() : result_order(shape, args);
-    if (!promise && order.empty()) return Array::empty(std::move(shape), dtype, function);
-    if (!promise) return Array::empty_ordered(std::move(shape), order, dtype, function);
+    if (!promise && order.empty()) return Array::empty(std::move(shape), dtype, device, function);
+    if (!promise) return Array::empty_ordered(std::move(shape), order, dtype, device, function);
     Dims strides = order.empty() ? row_major_strides(shape) : ordered_strides(shape, order);
-    return Array::promised(std::move(shape), strides, dtype, function);
+    return Array::promised(std::move(shape), strides, dtype, device, function);
 }
 
 // ---- now or later
@@ -72,14 +74,15 @@ constexpr int64_t kInline = 4096;
 
 bool pending(const Array& x) { return x.storage->writer() != nullptr; }
 
-bool defers(int64_t size, std::span<const Argument> args) {
+bool defers(int64_t size, DeviceId device, std::span<const Argument> args) {
+    if (!on_host(device)) return true;
     if (deferral() == Deferral::Off) return false;
     if (deferral() == Deferral::Always || size > kInline) return true;
     return std::any_of(args.begin(), args.end(),
                        [](const Argument& arg) { return arg.array && pending(*arg.array); });
 }
 
-void record(Op op, DType compute, std::span<const cpu::Operand> operands, const Array& out) {
+void record(Op op, DType compute, std::span<const Operand> operands, const Array& out) {
     Entry entry;
     entry.function = info(op).name;
     entry.op = op;
@@ -107,11 +110,12 @@ void record_copy(const char* function, const Array& dst, const Array& src) {
 }
 
 // Records an entry whose result is a row-major promise.
-Array record_promise(Entry entry, std::span<const Array> inputs, Dims shape, DType dtype) {
+Array record_promise(Entry entry, std::span<const Array> inputs, DeviceId device, Dims shape,
+                     DType dtype) {
     entry.arity = static_cast<uint8_t>(inputs.size());
     std::copy(inputs.begin(), inputs.end(), entry.inputs);
     Dims strides = row_major_strides(shape);
-    Array out = Array::promised(std::move(shape), strides, dtype, entry.function);
+    Array out = Array::promised(std::move(shape), strides, dtype, device, entry.function);
     entry.output = out;
     Tape::current().record(std::move(entry));
     return out;
@@ -130,8 +134,7 @@ void check_integer_pow(const Argument& exponent, DType dtype) {
 }
 
 // Fills the operands of a kernel; a scalar is stored in the dtype of its register.
-void bind(Op op, DType compute, DType dtype, std::span<const Argument> args,
-          cpu::Operand* operands) {
+void bind(Op op, DType compute, DType dtype, std::span<const Argument> args, Operand* operands) {
     for (size_t k = 0; k < args.size(); ++k) {
         operands[k].array = args[k].array;
         if (args[k].array) continue;
@@ -160,16 +163,19 @@ bool serves_all(const Array& x, const Array& like) {
 // The kernel of op where `like` is an operand and all operands are small, finished, row-major
 // arrays of its dtype and shape, or single elements of it; null where there is more to do.
 cpu::ElementwiseFn direct_kernel(Op op, const Array& like, std::span<const Argument> args) {
-    DType dtype = like.dtype;
-    if (deferral() == Deferral::Always || is_bool(dtype) || like.size() > kInline ||
-        !accepts(info(op).category, dtype) || (op == Op::Pow && is_integer(dtype))) {
+    const DType dtype = like.dtype;
+    const DeviceId place = like.device();
+    if (!on_host(place) || deferral() == Deferral::Always || is_bool(dtype) ||
+        like.size() > kInline || !accepts(info(op).category, dtype) ||
+        (op == Op::Pow && is_integer(dtype))) {
         return nullptr;
     }
     for (const Argument& arg : args) {
         if (arg.array) {
             const Array& x = *arg.array;
             bool fits = x.shape == like.shape ? is_contiguous(x) : serves_all(x, like);
-            if (!fits || x.dtype != dtype || !x.storage->finished()) return nullptr;
+            if (!fits || x.dtype != dtype || x.device() != place || !x.storage->finished())
+                return nullptr;
         } else if (promote_scalar(dtype, arg.scalar->kind, true) != dtype) {
             return nullptr;
         }
@@ -219,6 +225,16 @@ Plan plan(Op op, std::span<const Argument> args, bool strict) {
 }
 
 }  // namespace
+
+DeviceId common_device(const char* function, std::span<const Argument> args) {
+    const Array* first = nullptr;
+    for (const Argument& arg : args) {
+        if (!arg.array) continue;
+        if (first) require_one_device(function, *first, *arg.array);
+        first = arg.array;
+    }
+    return first ? first->device() : default_device();
+}
 
 DType promote_or_raise(const char* function, DType a, DType b, bool strict) {
     if (auto dtype = promote(a, b, strict)) return *dtype;
@@ -286,14 +302,16 @@ bool apply_directly(Op op, std::span<const Argument> args, Array& out) {
     if (!like || (last && last->ndim() > like->ndim())) like = last;
     cpu::ElementwiseFn kernel = like ? direct_kernel(op, *like, args) : nullptr;
     if (!kernel) return false;
-    out = Array::empty(like->shape, result_dtype(info(op).result, like->dtype), info(op).name);
+    out = Array::empty(like->shape, result_dtype(info(op).result, like->dtype), like->device(),
+                       info(op).name);
     run_direct(kernel, op, *like, args, out.storage->data());
     return true;
 }
 
 Array apply(Op op, std::span<const Argument> args, bool strict) {
-    Plan p = plan(op, args, strict);
     const char* function = info(op).name;
+    const DeviceId place = common_device(function, args);
+    Plan p = plan(op, args, strict);
     if (op == Op::Where) {
         bool boolean =
             args[0].array ? is_bool(args[0].array->dtype) : args[0].scalar->kind == Kind::Bool;
@@ -308,9 +326,9 @@ Array apply(Op op, std::span<const Argument> args, bool strict) {
         shape = first ? broadcast_shapes(shape, arg.array->shape, function) : arg.array->shape;
         first = first ? first : arg.array;
     }
-    bool later = defers(product(shape), args);
-    Array out = allocate_result(function, std::move(shape), p.result, args, later);
-    cpu::Operand operands[3];
+    bool later = defers(product(shape), place, args);
+    Array out = allocate_result(function, std::move(shape), p.result, place, args, later);
+    Operand operands[3];
     bind(p.op, p.compute, p.dtype, args, operands);
     if (later) {
         record(p.op, p.compute, {operands, args.size()}, out);
@@ -322,17 +340,17 @@ Array apply(Op op, std::span<const Argument> args, bool strict) {
 
 Array convert(const Array& x, DType to) {
     Argument arg{&x, nullptr};
-    if (!defers(x.size(), {&arg, 1})) return x.dtype == to ? copy(x) : cast(x, to);
-    Array out = Array::promised(x.shape, row_major_strides(x.shape), to, "astype");
+    if (!defers(x.size(), x.device(), {&arg, 1})) return x.dtype == to ? copy(x) : cast(x, to);
+    Array out = Array::promised(x.shape, row_major_strides(x.shape), to, x.device(), "astype");
     record_copy("astype", out, x);
     return out;
 }
 
-Array library_result(const char* function, std::span<const Array> inputs, Dims shape, DType dtype,
-                     int64_t work, LibraryFn compute) {
+Array library_result(const char* function, std::span<const Array> inputs, DeviceId device,
+                     Dims shape, DType dtype, int64_t work, LibraryFn compute) {
     Argument args[3];
     for (size_t k = 0; k < inputs.size(); ++k) args[k].array = &inputs[k];
-    if (!defers(work, {args, inputs.size()})) {
+    if (!defers(work, device, {args, inputs.size()})) {
         for (const Array& x : inputs) x.storage->settle();
         return compute(inputs.data());
     }
@@ -340,28 +358,28 @@ Array library_result(const char* function, std::span<const Array> inputs, Dims s
     entry.function = function;
     entry.kind = Entry::Kind::Library;
     entry.library = std::move(compute);
-    return record_promise(std::move(entry), inputs, std::move(shape), dtype);
+    return record_promise(std::move(entry), inputs, device, std::move(shape), dtype);
 }
 
 Array matrix_product(const char* function, const Array& a, const Array& b, Dims shape) {
     const Array inputs[2] = {a, b};
     Argument args[2] = {{&a, nullptr}, {&b, nullptr}};
     const int64_t work = product(shape) * std::max<int64_t>(a.shape.back(), 1);
-    if (defers(work, args)) {
+    if (defers(work, a.device(), args)) {
         Entry entry;
         entry.function = function;
         entry.kind = Entry::Kind::Product;
-        return record_promise(std::move(entry), inputs, std::move(shape), a.dtype);
+        return record_promise(std::move(entry), inputs, a.device(), std::move(shape), a.dtype);
     }
     for (const Array& x : inputs) x.storage->settle();
-    Array out = Array::empty(std::move(shape), a.dtype, function);
+    Array out = Array::empty(std::move(shape), a.dtype, a.device(), function);
     cpu::multiply(a, b, out);
     return out;
 }
 
 Array reduce(const char* function, const ReduceSpec& spec, const Array& x, const Dims& axes) {
     Argument arg{&x, nullptr};
-    if (!defers(x.size(), {&arg, 1})) {
+    if (!defers(x.size(), x.device(), {&arg, 1})) {
         x.storage->settle();
         return cpu::reduce(spec, x, axes);
     }
@@ -373,12 +391,12 @@ Array reduce(const char* function, const ReduceSpec& spec, const Array& x, const
     entry.kind = Entry::Kind::Reduction;
     entry.reduction = spec;
     entry.axes = axes;
-    return record_promise(std::move(entry), {&x, 1}, std::move(shape), spec.result);
+    return record_promise(std::move(entry), {&x, 1}, x.device(), std::move(shape), spec.result);
 }
 
 Array scan(const char* function, const ScanSpec& spec, const Array& x, int axis) {
     Argument arg{&x, nullptr};
-    if (!defers(x.size(), {&arg, 1})) {
+    if (!defers(x.size(), x.device(), {&arg, 1})) {
         x.storage->settle();
         return cpu::scan(spec, x, axis);
     }
@@ -389,13 +407,15 @@ Array scan(const char* function, const ScanSpec& spec, const Array& x, int axis)
     entry.kind = Entry::Kind::Scan;
     entry.scan = spec;
     entry.axes = {axis};
-    return record_promise(std::move(entry), {&x, 1}, std::move(shape), spec.dtype);
+    return record_promise(std::move(entry), {&x, 1}, x.device(), std::move(shape), spec.dtype);
 }
 
 void assign(const Array& dst, const Array& src, const char* function) {
+    require_one_device(function, dst, src);
     Array source = broadcast_to(src, dst.shape, function);
     Argument args[2] = {{&dst, nullptr}, {&source, nullptr}};
-    bool later = defers(dst.size(), args) && !dst.storage->shared() && !src.storage->shared();
+    bool later =
+        defers(dst.size(), dst.device(), args) && !dst.storage->shared() && !src.storage->shared();
     later ? prepare_recorded_write(dst, function) : prepare_write(dst, function);
     if (same_view(dst, source)) return;
     if (may_overlap(dst, source)) source = convert(source, source.dtype);
@@ -408,6 +428,7 @@ void apply_inplace(Op op, const Array& target, const Argument& other, bool stric
                    const char* symbol) {
     Argument args[2] = {{&target, nullptr}, other};
     if (apply_inplace_directly(op, target, args, symbol)) return;
+    common_device(symbol, args);
     Plan p = plan(op, args, strict);
     if (p.result != target.dtype) {
         raise(ErrorKind::Type,
@@ -419,11 +440,11 @@ void apply_inplace(Op op, const Array& target, const Argument& other, bool stric
         source = broadcast_to(*other.array, target.shape, symbol);
         args[1].array = &source;
     }
-    bool later = defers(target.size(), args) && !target.storage->shared();
+    bool later = defers(target.size(), target.device(), args) && !target.storage->shared();
     later ? prepare_recorded_write(target, symbol) : prepare_write(target, symbol);
     if (other.array && may_overlap(target, source) && !same_view(target, source))
         source = convert(source, source.dtype);
-    cpu::Operand operands[2];
+    Operand operands[2];
     bind(p.op, p.compute, p.dtype, args, operands);
     if (later) return record(p.op, p.compute, operands, target);
     RunningWrite write(target);

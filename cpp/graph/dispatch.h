@@ -18,6 +18,9 @@ struct Argument {
 
 // The dtype of an operation on arrays of a and b; throws Error(Type) naming `function`.
 DType promote_or_raise(const char* function, DType a, DType b, bool strict);
+// The one device of the arguments that are arrays; throws Error(Value) naming `function` and both
+// where they are on two.
+DeviceId common_device(const char* function, std::span<const Argument> args);
 // The common dtype of arguments, arrays first; at least one must be an array.
 DType common_dtype(const char* function, std::span<const Argument> args, bool strict);
 // How an operation computes on arguments of one dtype.
@@ -48,10 +51,10 @@ void apply_inplace(Op op, const Array& target, const Argument& other, bool stric
 // A new array of x's elements converted to a dtype; recorded where that pays.
 Array convert(const Array& x, DType to);
 
-// The result of a library operation on one or two arrays, row-major: computed now, or recorded
+// The result of a library operation on arrays of a device, row-major: computed now, or recorded
 // where `work` (in additions) pays and the operation cannot fail on values.
-Array library_result(const char* function, std::span<const Array> inputs, Dims shape, DType dtype,
-                     int64_t work, LibraryFn compute);
+Array library_result(const char* function, std::span<const Array> inputs, DeviceId device,
+                     Dims shape, DType dtype, int64_t work, LibraryFn compute);
 
 // The product of stacks of matrices of one numeric dtype, as a new array of `shape`.
 Array matrix_product(const char* function, const Array& a, const Array& b, Dims shape);

@@ -6,12 +6,14 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "backend/backend.h"
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/machine.h"
 #include "backend/cpu/product.h"
 #include "backend/cpu/reduce.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/lowering.h"
 
 namespace asc {
 namespace {
@@ -85,7 +87,7 @@ std::shared_ptr<const Program> cached(Program&& program) {
     return made;
 }
 
-Group::Group(const Entry& first) : shape_(index_space(first)) {}
+Group::Group(const Entry& first) : device_(first.output.device()), shape_(index_space(first)) {}
 
 const Array* Group::product_view(const Entry& e) const {
     if (!product_ || !program_.code.empty() || inputs_.size() != 1 || writes_.size() != 1)
@@ -107,7 +109,9 @@ void Group::reshape(const Array& x) {
 }
 
 bool Group::accepts(const Entry& e) const {
-    if (!is_sink(e) && !elementwise(e)) return false;
+    if (e.output.device() != device_ || (!is_sink(e) && !elementwise(e))) return false;
+    // Accelerators know programs, and the rest one by one.
+    if (!on_host(device_) && (is_sink(e) || !sinks_.empty() || product_)) return false;
     if (!(index_space(e) == shape_)) {
         const Array* x = product_view(e);
         if (!x || !(index_space(e) == x->shape)) return false;
@@ -250,6 +254,7 @@ void Call::finish() { finished = cached(std::move(program)); }
 
 Work Group::work(const std::function<bool(Storage&)>& needed) const {
     Work work;
+    work.device = device_;
     work.library = library_;
     work.shape = shape_;
     if (library_) {
@@ -328,6 +333,7 @@ void Work::allocate() const {
 
 void Work::run() const {
     if (empty()) return;
+    if (!on_host(device)) return run_on_accelerator(*this);
     if (library) {
         const Array result = library->library(library->inputs);
         return library->output.storage->materialize(result.storage->present_block());

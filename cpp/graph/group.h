@@ -37,6 +37,7 @@ struct Work {
         int again;   // the call that computes that output once more, or -1
         Array out;
     };
+    DeviceId device = kCpu;  // of everything in it
     const Entry* library = nullptr;
     const Entry* product = nullptr;
     bool product_kept = false;  // someone sees the product itself
@@ -157,6 +158,7 @@ class Group {
     // Fills the call with the instructions, inputs and constants that its outputs depend on.
     void prune(Call& call) const;
 
+    DeviceId device_;
     Dims shape_;
     Program program_;
     std::vector<Array> inputs_;

@@ -72,6 +72,12 @@ struct Constant {
     alignas(16) std::byte bytes[16];
 };
 
+// An array, or one element (already in the dtype of its register) that serves every index.
+struct Operand {
+    const Array* array = nullptr;
+    alignas(16) std::byte scalar[16];  // not initialised: most operands are arrays
+};
+
 // A program and the arrays that it runs on.
 struct ProgramCall {
     const Program* program;

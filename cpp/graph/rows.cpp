@@ -1,5 +1,7 @@
 #include "graph/rows.h"
 
+#include "backend/backend.h"
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -55,7 +57,8 @@ void for_each_array(W& work, F&& f) {
 }  // namespace
 
 bool RowBlocks::add(const Work& work) {
-    if (work.empty() || (works_.empty() ? !begins(work) : !fits(work))) return false;
+    if (work.empty() || !on_host(work.device) || (works_.empty() ? !begins(work) : !fits(work)))
+        return false;
     for_each_array(work, [&](const Array& x, int) {
         if (!x.storage ||
             std::find(operands_.begin(), operands_.end(), x.storage) != operands_.end())
@@ -153,8 +156,9 @@ struct RowBlocks::Slot {
         std::vector<std::pair<Storage*, Ref<Storage>>> scratch;
         for (const Written& w : rows.written_) {
             if (kept(*w.storage)) continue;
-            scratch.emplace_back(w.storage.get(),
-                                 Storage::allocate((most * w.row * bits(w.dtype) + 7) / 8));
+            scratch.emplace_back(
+                w.storage.get(),
+                Storage::allocate((most * w.row * bits(w.dtype) + 7) / 8, w.storage->device()));
         }
         for (const Work* work : rows.works_) works.push_back(*work);
         for (Work& work : works) {

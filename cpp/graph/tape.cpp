@@ -74,11 +74,19 @@ std::atomic<int64_t> recorded{0};
 std::atomic<uint64_t> errors_noted{0};
 thread_local const Tape* running_here = nullptr;
 
+// The queue of accelerators that a tape has; tapes are never freed.
+uint64_t queue_of(const Tape* tape) { return reinterpret_cast<uintptr_t>(tape); }
+
 // This thread runs the tape until the end of the scope.
 class RunningHere {
   public:
-    explicit RunningHere(const Tape* tape) : outer_(std::exchange(running_here, tape)) {}
-    ~RunningHere() { running_here = outer_; }
+    explicit RunningHere(const Tape* tape) : outer_(std::exchange(running_here, tape)) {
+        running_queue = queue_of(tape);
+    }
+    ~RunningHere() {
+        running_here = outer_;
+        running_queue = queue_of(outer_);
+    }
     RunningHere(const RunningHere&) = delete;
     RunningHere& operator=(const RunningHere&) = delete;
 
@@ -226,8 +234,23 @@ Tape::Counters Tape::counters() {
 
 // ---- events
 
+void Event::reach() {
+    for (int i = 0; devices::accelerators && i < devices::count; ++i) {
+        if (auto event = devices::list[i]->record(queue_of(tape_)))
+            elsewhere_.push_back(std::move(event));
+    }
+    time_ = std::chrono::steady_clock::now();
+    reached_.store(true, std::memory_order_release);
+}
+
+bool Event::done() const {
+    return reached() && std::all_of(elsewhere_.begin(), elsewhere_.end(),
+                                    [](const auto& event) { return event->done(); });
+}
+
 void Event::wait() {
-    if (!done()) tape_->finish_until(*this);
+    if (!reached()) tape_->finish_until(*this);
+    for (const auto& event : elsewhere_) event->wait();
 }
 
 void Tape::close(std::shared_ptr<Event> Segment::* kind, std::shared_ptr<Event> event) {
@@ -249,7 +272,7 @@ std::shared_ptr<Event> Tape::mark() {
 }
 
 void Tape::await(std::shared_ptr<Event> event) {
-    if (event->done()) return;
+    if (event->reached()) return;
     std::lock_guard lock(mutex_);
     close(&Segment::awaits, std::move(event));
 }
@@ -388,7 +411,7 @@ bool Tape::run_segment() {
         if (!outcome.finished) return false;
         if (segment.awaits) {
             const Event& event = *segment.awaits;
-            if (!event.tape_->advance([&] { return event.done(); })) return false;
+            if (!event.tape_->advance([&] { return event.reached(); })) return false;
         }
     }
     std::lock_guard lock(mutex_);
@@ -455,7 +478,7 @@ void Tape::try_finish() {
 
 void Tape::finish_until(const Event& event) {
     Waiting waiting;
-    complete(waiting, [&] { return event.done(); });
+    complete(waiting, [&] { return event.reached(); });
 }
 
 bool Tape::submit() {

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backend/backend.h"
 #include "core/array.h"
 #include "graph/ops.h"
 #include "graph/program.h"
@@ -39,7 +40,8 @@ class Tape;
 class Event {
   public:
     explicit Event(Tape* tape) : tape_(tape) {}
-    bool done() const { return done_.load(std::memory_order_acquire); }
+    // What it stands behind has run, on accelerators too.
+    bool done() const;
     // Runs or waits for what the event stands behind.
     void wait();
     Tape& tape() const { return *tape_; }
@@ -48,14 +50,14 @@ class Event {
 
   private:
     friend class Tape;
-    void reach() {
-        time_ = std::chrono::steady_clock::now();
-        done_.store(true, std::memory_order_release);
-    }
+    // Everything before it has run here, or was handed to accelerators.
+    bool reached() const { return reached_.load(std::memory_order_acquire); }
+    void reach();
 
     Tape* tape_;
-    std::chrono::steady_clock::time_point time_;  // read only when done
-    std::atomic<bool> done_{false};
+    std::chrono::steady_clock::time_point time_;           // read only when done
+    std::vector<std::unique_ptr<DeviceEvent>> elsewhere_;  // of accelerators; fixed when reached
+    std::atomic<bool> reached_{false};
 };
 
 // Computes a new array of the layout that was promised for it; runs without the interpreter's lock.

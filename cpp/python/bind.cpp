@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "backend/backend.h"
 #include "backend/cpu/elementwise.h"
 #include "core/promotion.h"
 #include "core/view.h"
@@ -185,17 +186,23 @@ std::optional<DType> to_optional_dtype(PyObject* o, const char* function) {
     return to_dtype(o, function);
 }
 
-PyObject* device_object() { return state().cpu_device; }
+PyObject* device_object(DeviceId device) { return state().devices[index(device)]; }
 
-void check_device(PyObject* o, const char* function) {
-    if (o == Py_None || o == state().cpu_device) return;
-    int equal = PyUnicode_Check(o) ? PyObject_RichCompareBool(state().cpu_device, o, Py_EQ) : 0;
-    if (equal < 0) throw PythonError{};
-    if (equal > 0) return;
+DeviceId to_device_id(PyObject* o, DeviceId otherwise, const char* function) {
+    if (o == Py_None) return otherwise;
+    for (int i = 0; i < devices::count; ++i) {
+        if (state().devices[i] == o) return static_cast<DeviceId>(i);
+    }
+    if (PyUnicode_Check(o)) {
+        const char* named = PyUnicode_AsUTF8(o);
+        if (!named) throw PythonError{};
+        if (auto found = find_device(named)) return *found;
+    }
     Object text = Object::steal(PyObject_Repr(o));
     const char* utf8 = PyUnicode_AsUTF8(text.get());
     if (!utf8) throw PythonError{};
-    raise(ErrorKind::Value, "%s: unknown device %s; available: 'cpu'", function, utf8);
+    raise(ErrorKind::Value, "%s: unknown device %s; available: %s", function, utf8,
+          device_names().c_str());
 }
 
 std::optional<Scalar> find_scalar(PyObject* o) {

@@ -86,9 +86,9 @@ DType to_dtype(PyObject* o, const char* function);
 std::optional<DType> to_optional_dtype(PyObject* o, const char* function);
 // The dtype of an np.dtype, or nothing; never throws.
 std::optional<DType> find_dtype(PyObject* o);
-// None or a device of this process; throws Error naming what exists.
-void check_device(PyObject* o, const char* function);
-PyObject* device_object();  // borrowed: the CPU's
+// A device of this process, or its name; None means `otherwise`. Throws Error naming what exists.
+DeviceId to_device_id(PyObject* o, DeviceId otherwise, const char* function);
+PyObject* device_object(DeviceId device);  // borrowed
 // A Python or NumPy number; nothing for anything else.
 std::optional<Scalar> find_scalar(PyObject* o);
 // An array or a number; throws Error(Type) that says what came. The Scalar lands in `room`.

@@ -3,10 +3,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "backend/backend.h"
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/isa.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/placement.h"
 #include "python/bind.h"
 #include "python/interop.h"
 #include "runtime/workers.h"
@@ -19,27 +21,26 @@ void zero(const Array& x) {
     std::memset(x.storage->data(), 0, static_cast<size_t>((x.size() * bits(x.dtype) + 7) / 8));
 }
 
-// Shape and dtype of an array to make: given, or by default those of a pattern.
+// Shape, dtype and place of an array to make: given, or by default those of a pattern.
 struct Form {
     Dims shape;
     DType dtype;
+    DeviceId device;
 };
 Form to_form(PyObject* const* args, const char* function) {
-    Form form{to_dims(args[0], function, "shape"), kDefaultFloat};
-    form.dtype = to_optional_dtype(args[1], function).value_or(kDefaultFloat);
-    check_device(args[2], function);
-    return form;
+    Dims shape = to_dims(args[0], function, "shape");
+    const auto dtype = to_optional_dtype(args[1], function);
+    const DeviceId device = to_device_id(args[2], default_device(), function);
+    return {std::move(shape), dtype.value_or(default_float(device)), device};
 }
 Form form_of(PyObject* const* args, const char* function) {
     const Array& x = to_view(args[0], function, "x");
-    Form form{x.shape, to_optional_dtype(args[1], function).value_or(x.dtype)};
-    check_device(args[2], function);
-    return form;
+    const auto dtype = to_optional_dtype(args[1], function);
+    return {x.shape, dtype.value_or(x.dtype), to_device_id(args[2], x.device(), function)};
 }
 
 Array uninitialised(Form form, const char* function) {
-    checked_size(form.shape, form.dtype, function);
-    return Array::empty(std::move(form.shape), form.dtype);
+    return Array::empty(std::move(form.shape), form.dtype, form.device, function);
 }
 PyObject* empty(PyObject* const* args) {
     return wrap(uninitialised(to_form(args, "empty"), "empty"));
@@ -49,20 +50,25 @@ PyObject* empty_like(PyObject* const* args) {
 }
 
 // The smallest scalar source: one element, broadcast by assign.
-Array filled(Dims shape, DType dtype, const Scalar& value, const char* function) {
-    checked_size(shape, dtype, function);
-    Array out = Array::empty(std::move(shape), dtype);
-    Array source = from_scalar(value, dtype, function);
+Array filled_array(Form form, const Scalar& value, const char* function) {
+    Array out = uninitialised(std::move(form), function);
+    Array source = from_scalar(value, out.dtype, out.device(), function);
     Unlocked unlocked(out.size());
-    cpu::transfer(out, broadcast_to(source, out.shape, function));
+    transfer(out, broadcast_to(source, out.shape, function));
     return out;
+}
+
+// Memory for an array of the device that the host fills; `moved` brings it there.
+Array host_array(Dims shape, DType dtype, DeviceId device, const char* function) {
+    require_dtype(dtype, device, function);
+    return Array::empty(std::move(shape), dtype, on_host(device) ? device : kCpu, function);
 }
 
 constexpr Scalar kZero{Kind::Bool, false, false, 0};
 constexpr Scalar kOne{Kind::Bool, false, false, 1};
 
 PyObject* filled(Form form, const Scalar& value, const char* function) {
-    return wrap(filled(std::move(form.shape), form.dtype, value, function));
+    return wrap(filled_array(std::move(form), value, function));
 }
 PyObject* zeros(PyObject* const* args) { return filled(to_form(args, "zeros"), kZero, "zeros"); }
 PyObject* zeros_like(PyObject* const* args) {
@@ -74,7 +80,7 @@ PyObject* ones_like(PyObject* const* args) {
 }
 
 // An array of one value, an array of no dimensions or a number, whose dtype is the default.
-PyObject* filled_by(Dims shape, PyObject* fill_value, std::optional<DType> dtype,
+PyObject* filled_by(Dims shape, PyObject* fill_value, std::optional<DType> dtype, DeviceId device,
                     const char* function) {
     Scalar room;
     Argument value = to_argument(fill_value, room, function, "fill_value");
@@ -82,14 +88,15 @@ PyObject* filled_by(Dims shape, PyObject* fill_value, std::optional<DType> dtype
         raise(ErrorKind::Value, "%s: fill_value must be a scalar, got an array of shape %s",
               function, to_string(value.array->shape).c_str());
     }
-    DType target = dtype.value_or(value.array ? value.array->dtype : default_dtype(room));
+    DType target = dtype.value_or(value.array ? value.array->dtype : default_dtype(room, device));
     if (!value.array) {
         check_value(room, target, function);
-        return wrap(filled(std::move(shape), target, room, function));
+        return filled({std::move(shape), target, device}, room, function);
     }
     if (target != value.array->dtype && strict())
         promote_or_raise(function, target, value.array->dtype, true);
-    Array out = uninitialised({std::move(shape), target}, function);
+    if (value.array->device() != device) refuse_devices(function, value.array->device(), device);
+    Array out = uninitialised({std::move(shape), target, device}, function);
     {
         Unlocked unlocked(out.size());
         assign(out, *value.array, function);
@@ -99,28 +106,27 @@ PyObject* filled_by(Dims shape, PyObject* fill_value, std::optional<DType> dtype
 PyObject* full(PyObject* const* args) {
     Dims shape = to_dims(args[0], "full", "shape");
     auto dtype = to_optional_dtype(args[2], "full");
-    check_device(args[3], "full");
-    return filled_by(std::move(shape), args[1], dtype, "full");
+    const DeviceId otherwise = is_array(args[1]) ? array_of(args[1]).device() : default_device();
+    const DeviceId device = to_device_id(args[3], otherwise, "full");
+    return filled_by(std::move(shape), args[1], dtype, device, "full");
 }
 PyObject* full_like(PyObject* const* args) {
     PyObject* pattern[3] = {args[0], args[2], args[3]};
     Form form = form_of(pattern, "full_like");
-    return filled_by(std::move(form.shape), args[1], form.dtype, "full_like");
+    return filled_by(std::move(form.shape), args[1], form.dtype, form.device, "full_like");
 }
 
 PyObject* eye(PyObject* const* args) {
     int64_t rows = to_int(args[0], "eye", "n_rows");
     int64_t columns = args[1] == Py_None ? rows : to_int(args[1], "eye", "n_cols");
     int64_t k = to_offset(args[2], "eye", "k");
-    DType dtype = to_optional_dtype(args[3], "eye").value_or(kDefaultFloat);
-    check_device(args[4], "eye");
-    Dims shape{rows, columns};
-    checked_size(shape, dtype, "eye");
-    Array out = Array::empty(std::move(shape), dtype);
+    const DeviceId device = to_device_id(args[4], default_device(), "eye");
+    DType dtype = to_optional_dtype(args[3], "eye").value_or(default_float(device));
+    Array out = host_array({rows, columns}, dtype, device, "eye");
     zero(out);
     k = std::clamp(k, -rows, columns);
-    assign(diagonal(out, k), from_scalar(kOne, dtype, "eye"), "eye");
-    return wrap(std::move(out));
+    assign(diagonal(out, k), from_scalar(kOne, dtype, out.device(), "eye"), "eye");
+    return wrap(moved(out, device, "eye"));
 }
 
 // Fills out with value(i) computed in T, tile by tile, converted to out's dtype.
@@ -175,7 +181,8 @@ int64_t checked_length(double n) {
     return n > 0 ? static_cast<int64_t>(n) : 0;
 }
 
-Array arange_integers(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype) {
+Array arange_integers(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype,
+                      DeviceId device) {
     Wide first = as_wide(start, "arange"), last = as_wide(stop, "arange"),
          by = as_wide(step, "arange");
     if (by == 0) raise(ErrorKind::Value, "arange: step must not be zero");
@@ -184,7 +191,7 @@ Array arange_integers(const Scalar& start, const Scalar& stop, const Scalar& ste
                  ? 0
                  : (distance + (by > 0 ? by - 1 : by + 1)) / by;
     int64_t length = checked_length(static_cast<double>(n));
-    checked_size({length}, dtype, "arange");
+    checked_size({length}, dtype, device, "arange");
     if (length > 0 && is_integer(dtype)) {
         // Both ends must be values of the dtype.
         for (Wide value : {first, first + (n - 1) * by}) {
@@ -195,7 +202,7 @@ Array arange_integers(const Scalar& start, const Scalar& stop, const Scalar& ste
             store(room, dtype, end, "arange");
         }
     }
-    Array out = Array::empty({length}, dtype);
+    Array out = host_array({length}, dtype, device, "arange");
     auto origin = static_cast<uint64_t>(first), stride = static_cast<uint64_t>(by);
     DType computed = start.above_int64 || stop.above_int64 ? DType::UInt64 : DType::Int64;
     generate<uint64_t>(out, computed,
@@ -203,11 +210,10 @@ Array arange_integers(const Scalar& start, const Scalar& stop, const Scalar& ste
     return out;
 }
 
-Array arange_floats(double start, double stop, double step, DType dtype) {
+Array arange_floats(double start, double stop, double step, DType dtype, DeviceId device) {
     if (step == 0) raise(ErrorKind::Value, "arange: step must not be zero");
     int64_t length = checked_length(std::ceil((stop - start) / step));
-    checked_size({length}, dtype, "arange");
-    Array out = Array::empty({length}, dtype);
+    Array out = host_array({length}, dtype, device, "arange");
     generate<double>(out, DType::Float64,
                      [=](int64_t i) { return start + static_cast<double>(i) * step; });
     return out;
@@ -219,15 +225,16 @@ PyObject* arange(PyObject* const* args) {
     if (args[1] == Py_None) start = Scalar{Kind::Signed};
     Scalar step = real_argument(args[2], "arange", "step");
     auto wanted = to_optional_dtype(args[3], "arange");
-    check_device(args[4], "arange");
+    const DeviceId device = to_device_id(args[4], default_device(), "arange");
     bool integers = start.kind != Kind::Real && stop.kind != Kind::Real && step.kind != Kind::Real;
     DType dtype = wanted.value_or(
         integers ? (start.above_int64 || stop.above_int64 ? DType::UInt64 : kDefaultInt)
-                 : kDefaultFloat);
+                 : default_float(device));
     if (is_bool(dtype) || (is_complex(dtype) && strict())) require("arange", Category::Real, dtype);
-    if (integers && !is_float(dtype)) return wrap(arange_integers(start, stop, step, dtype));
-    if (integers && !start.too_big && !stop.too_big && !step.too_big) {
-        return wrap(arange_integers(start, stop, step, dtype));
+    const bool exact = !start.too_big && !stop.too_big && !step.too_big;
+    if (integers && (exact || !is_float(dtype))) {
+        const Array out = arange_integers(start, stop, step, dtype, device);
+        return wrap(moved(out, device, "arange"));
     }
     if (is_integer(dtype) && strict()) {
         raise(ErrorKind::Type,
@@ -235,7 +242,9 @@ PyObject* arange(PyObject* const* args) {
               "floating-point dtype%s",
               name(dtype), kRelax);
     }
-    return wrap(arange_floats(as_double(start), as_double(stop), as_double(step), dtype));
+    const Array out =
+        arange_floats(as_double(start), as_double(stop), as_double(step), dtype, device);
+    return wrap(moved(out, device, "arange"));
 }
 
 // start + i * (stop - start) / intervals, both ends exact.
@@ -274,9 +283,9 @@ PyObject* linspace(PyObject* const* args) {
     }
     int64_t n = to_int(args[2], "linspace", "num");
     bool complex_ends = ends[0].kind == Kind::Complex || ends[1].kind == Kind::Complex;
+    const DeviceId device = to_device_id(args[4], default_device(), "linspace");
     DType dtype = to_optional_dtype(args[3], "linspace")
-                      .value_or(complex_ends ? kDefaultComplex : kDefaultFloat);
-    check_device(args[4], "linspace");
+                      .value_or(complex_ends ? default_complex(device) : default_float(device));
     bool endpoint = to_bool(args[5], "linspace", "endpoint");
     if (n < 0)
         raise(ErrorKind::Value, "linspace: num must not be negative, got %lld",
@@ -287,8 +296,7 @@ PyObject* linspace(PyObject* const* args) {
     if (complex_ends && !is_complex(dtype)) {
         raise(ErrorKind::Type, "linspace: complex ends need a complex dtype, got %s", name(dtype));
     }
-    checked_size({n}, dtype, "linspace");
-    Array out = Array::empty({n}, dtype);
+    Array out = host_array({n}, dtype, device, "linspace");
     auto re = [](const Scalar& s) { return s.kind == Kind::Complex ? s.re : as_double(s); };
     Interpolation real(re(ends[0]), re(ends[1]), n, endpoint),
         imag(ends[0].im, ends[1].im, n, endpoint);
@@ -300,12 +308,12 @@ PyObject* linspace(PyObject* const* args) {
     } else {
         generate<double>(out, DType::Float64, real);
     }
-    return wrap(std::move(out));
+    return wrap(moved(out, device, "linspace"));
 }
 
 // The elements of each matrix with column - row <= k (lower) or >= k; the others become zero.
 Array triangle(const Array& x, int64_t k, bool lower) {
-    Array out = Array::empty(x.shape, x.dtype);
+    Array out = Array::empty(x.shape, x.dtype, x.device());
     if (out.size() == 0) return out;
     zero(out);
     int64_t rows = x.shape[x.ndim() - 2], columns = x.shape.back();

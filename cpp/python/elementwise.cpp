@@ -118,7 +118,7 @@ PyObject* imag(PyObject* const* args) {
               "imag: dtype %s is not supported; accepted: complex dtypes; convert with astype%s",
               name(x.dtype), kRelax);
     }
-    Array zeros = Array::empty(x.shape, x.dtype);
+    Array zeros = Array::empty(x.shape, x.dtype, x.device(), "imag");
     std::memset(zeros.data(), 0, static_cast<size_t>(zeros.size() * itemsize(x.dtype)));
     return wrap(std::move(zeros));
 }

@@ -31,18 +31,18 @@ PyObject* transform(PyObject* const* args, FftResult result) {
     const DType complex = complex_of(x.dtype);
     const DType dtype = result == FftResult::Real ? real_part(complex) : complex;
     const Dims shape = cpu::fft_shape(x.shape, spec);
-    const int64_t size = checked_size(shape, dtype, function);
+    const int64_t size = checked_size(shape, dtype, x.device(), function);
     const DType wanted = result == FftResult::Real  ? complex
                          : is_narrow_float(x.dtype) ? DType::Float32
                                                     : x.dtype;
     const Array input = x.dtype == wanted ? x : convert(x, wanted);
     const int64_t work = work_of(spec, size);
     // Not `function`: the name outlives the call.
-    return wrap(
-        library_result("fft", {&input, 1}, shape, dtype, work, [spec, work](const Array* in) {
-            const Unlocked unlocked(work);
-            return cpu::fft(*in, spec);
-        }));
+    return wrap(library_result("fft", {&input, 1}, x.device(), shape, dtype, work,
+                               [spec, work](const Array* in) {
+                                   const Unlocked unlocked(work);
+                                   return cpu::fft(*in, spec);
+                               }));
 }
 
 PyObject* fft_full(PyObject* const* args) { return transform(args, FftResult::Full); }

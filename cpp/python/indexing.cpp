@@ -12,6 +12,7 @@
 #include "backend/cpu/sorting.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/placement.h"
 #include "python/bind.h"
 #include "python/interop.h"
 
@@ -71,17 +72,21 @@ bool is_index_array(PyObject* o) {
 // An object that is an int by its __index__ alone.
 bool is_index_like(PyObject* o) { return PyIndex_Check(o) && !is_array(o) && !is_ndarray(o); }
 
-Array to_index_array(PyObject* o, const char* function) {
-    if (is_array(o)) return index_array(array_of(o), function);
+// An index of x as an array.
+Array to_index_array(PyObject* o, const Array& x, const char* function) {
+    if (is_array(o)) {
+        require_one_device(function, x, array_of(o));
+        return index_array(array_of(o), function);
+    }
     if (auto s = find_scalar(o); s && s->kind != Kind::Real && s->kind != Kind::Complex) {
         if (s->too_big || s->above_int64) index_beyond_int64(function);
-        return index_array(
-            from_scalar(*s, s->kind == Kind::Bool ? DType::Bool : DType::Int64, function),
-            function);
+        return index_array(from_scalar(*s, s->kind == Kind::Bool ? DType::Bool : DType::Int64,
+                                       x.device(), function),
+                           function);
     }
     if (is_index_like(o)) {
         Object number = Object::steal(PyNumber_Index(o));
-        return to_index_array(number.get(), function);
+        return to_index_array(number.get(), x, function);
     }
     bool convertible = is_ndarray(o) || PyList_Check(o);
     if (!convertible || strict()) {
@@ -90,8 +95,9 @@ Array to_index_array(PyObject* o, const char* function) {
               "of this library%s",
               function, Py_TYPE(o)->tp_name, convertible ? kRelax : "");
     }
-    Array x = as_array(o, function);
-    return index_array(x.size() == 0 && PyList_Check(o) ? cast(x, DType::Int64) : x, function);
+    Array indices = as_array(o, x.device(), function);
+    if (indices.size() == 0 && PyList_Check(o)) indices = cast(indices, DType::Int64);
+    return index_array(indices, function);
 }
 
 Item slice_item(PyObject* o, int64_t extent) {
@@ -129,7 +135,7 @@ std::vector<Item> parse(const Array& x, const Key& key, const char* function) {
             ++ellipses;
         } else if (PyBool_Check(o) || is_index_array(o)) {
             // NumPy's ints are plain indices.
-            arrays.emplace_back(o, to_index_array(o, function));
+            arrays.emplace_back(o, to_index_array(o, x, function));
             const Array& array = arrays.back().second;
             used += is_bool(array.dtype) ? array.ndim() : 1;
         } else if (o != Py_None) {
@@ -359,7 +365,7 @@ bool has_arrays(const std::vector<Item>& items) {
 }
 
 Array select_by_arrays(const Array& x, const ArrayIndex& index) {
-    Array out = Array::empty(index.shape, x.dtype);
+    Array out = Array::empty(index.shape, x.dtype, x.device());
     Unlocked unlocked(out.size());
     cpu::gather(out, x, index.selection);
     return out;
@@ -371,6 +377,7 @@ Array select_by_arrays(const Array& x, const ArrayIndex& index) {
 Array value_array(const Array& x, PyObject* value) {
     if (is_array(value)) {
         const Array& v = array_of(value);
+        require_one_device(kSet, x, v);
         if (v.dtype == x.dtype) return v;
         if (promote(v.dtype, x.dtype, true) != x.dtype) {
             bool loses = is_complex(v.dtype) && !is_complex(x.dtype);
@@ -393,10 +400,10 @@ Array value_array(const Array& x, PyObject* value) {
                   "accepted: a scalar of the array's kind%s",
                   type_name(*s), name(x.dtype), loses ? "" : kRelax);
         }
-        return from_scalar(*s, x.dtype, kSet);
+        return from_scalar(*s, x.dtype, x.device(), kSet);
     }
     if ((is_ndarray(value) || PyList_Check(value) || PyTuple_Check(value)) && !strict())
-        return as_array(value, kSet);
+        return as_array(value, x.device(), kSet);
     raise(ErrorKind::Type,
           "setitem: the value must be an ascend_array_api array or a Python scalar, got %s; "
           "convert it with asarray",
@@ -423,7 +430,7 @@ bool assign_by_mask(const Array& x, const std::vector<Item>& items, const Array&
     if (may_overlap(mask, x)) mask = copy(mask);
     Array element = cast(value, x.dtype);
     DType compute = cpu::compute_dtype(x.dtype);
-    cpu::Operand operands[3];
+    Operand operands[3];
     operands[0].array = &mask;
     operands[1].array = &element;
     operands[2].array = &x;
@@ -437,7 +444,7 @@ void assign_by_arrays(const Array& x, const std::vector<Item>& items, const Arra
     if (assign_by_mask(x, items, value)) return;
     ArrayIndex index = resolve(x, items, kSet);
     Array broadcast = broadcast_to(value, index.shape, kSet);
-    Array packed = Array::empty(index.shape, x.dtype);
+    Array packed = Array::empty(index.shape, x.dtype, x.device());
     Unlocked unlocked(packed.size());
     cpu::transfer(packed, broadcast);
     RunningWrite write(x);
@@ -468,6 +475,7 @@ void set(const Array& x, const Key& key, PyObject* value) {
 PyObject* take(PyObject* const* args) {
     const Array& x = to_array(args[0], "take", "x");
     const Array& raw = to_array(args[1], "take", "indices");
+    require_one_device("take", x, raw);
     require("take", Category::Integer, raw.dtype);
     if (args[2] == Py_None && x.ndim() != 1) {
         raise(ErrorKind::Value,
@@ -514,7 +522,7 @@ Array select_along_axis(const Array& x, const Array& raw, int axis, const char* 
     }
     Dims result_shape = outer;
     result_shape.push_back(count);
-    Array out = Array::empty(result_shape, x.dtype);
+    Array out = Array::empty(result_shape, x.dtype, x.device());
     cpu::gather(out, x, s);
     // Back to the place where the axis was.
     Dims order;
@@ -527,6 +535,7 @@ PyObject* take_along_axis(PyObject* const* args) {
     constexpr const char* function = "take_along_axis";
     const Array& x = to_array(args[0], function, "x");
     const Array& raw = to_array(args[1], function, "indices");
+    require_one_device(function, x, raw);
     require(function, Category::Integer, raw.dtype);
     if (raw.ndim() != x.ndim()) {
         raise(ErrorKind::Value,
@@ -553,11 +562,11 @@ PyObject* get_item(PyObject* self, PyObject* raw_key) {
         std::vector<Item> items = parse(x, key, kGet);
         if (!has_arrays(items)) {
             view = basic_view(x, items);
-            if (view.ndim() > kMaxRank) checked_size(view.shape, view.dtype, kGet);
+            if (view.ndim() > kMaxRank) checked_size(view.shape, view.dtype, view.device(), kGet);
             return wrap(std::move(view));
         }
         ArrayIndex index = resolve(x, items, kGet);
-        checked_size(index.shape, x.dtype, kGet);
+        checked_size(index.shape, x.dtype, x.device(), kGet);
         return wrap(select_by_arrays(x, index));
     });
 }

@@ -11,10 +11,12 @@
 #include <memory>
 #include <mutex>
 
+#include "backend/backend.h"
 #include "backend/cpu/elementwise.h"
 #include "backend/cpu/isa.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/placement.h"
 #include "python/dlpack.h"
 #include "python/state.h"
 
@@ -213,7 +215,7 @@ std::optional<Imported> import_buffer(PyObject* o, bool writable) {
         if (PyObject_GetBuffer(owner.get(), &held->map, PyBUF_SIMPLE) < 0) throw PythonError{};
         immutable = held->map.readonly != 0;
     }
-    Ref<Block> block = Block::borrow(data, length, release_buffers, held.release());
+    Ref<Block> block = Block::borrow(data, length, kCpu, release_buffers, held.release());
     return Imported{foreign_array(std::move(block), StorageKind::Shared, read_only, stored,
                                   std::move(shape), std::move(strides)),
                     *dtype, immutable};
@@ -349,9 +351,9 @@ std::optional<DType> leaf_dtype(PyObject* o) {
     return find_dtype(dtype.get());
 }
 
-DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars,
+DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars, DeviceId device,
                      const char* function) {
-    if (scalars.empty()) return kDefaultFloat;
+    if (scalars.empty()) return default_float(device);
     std::optional<DType> typed;
     Scalar highest{Kind::Bool};
     bool untyped = false, negative = false, above = false;
@@ -382,17 +384,18 @@ DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars,
         return DType::UInt64;
     }
     highest.above_int64 = false;
-    return default_dtype(highest);
+    return default_dtype(highest, device);
 }
 
-Array from_sequence(PyObject* o, std::optional<DType> wanted, const char* function) {
+Array from_sequence(PyObject* o, std::optional<DType> wanted, DeviceId device,
+                    const char* function) {
     Leaves leaves;
     collect(o, 0, leaves, function);
     std::vector<Scalar> scalars;
     scalars.reserve(leaves.values.size());
     for (PyObject* leaf : leaves.values) scalars.push_back(leaf_scalar(leaf, function));
-    DType dtype = wanted ? *wanted : inferred_dtype(leaves, scalars, function);
-    Array out = Array::empty(leaves.shape, dtype);
+    DType dtype = wanted ? *wanted : inferred_dtype(leaves, scalars, device, function);
+    Array out = Array::empty(leaves.shape, dtype, kCpu, function);
     std::byte element[16];
     auto* bits = reinterpret_cast<uint8_t*>(out.storage->data());
     int64_t size = itemsize(dtype);
@@ -426,7 +429,6 @@ void check_cast(DType from, DType to, const char* function) {
 Array physical_cast(const Array& x, DType from, std::optional<DType> wanted, const char* function) {
     DType to = wanted.value_or(from);
     check_cast(from, to, function);
-    checked_size(x.shape, to, function);
     Unlocked unlocked(x.size());
     // Bools came as bytes: packed first, since a byte may hold any true value.
     if (from == DType::Bool) return is_bool(to) ? pack_bytes(x) : cast(pack_bytes(x), to);
@@ -464,11 +466,21 @@ Array unlocked_convert(const Array& x, DType to) {
     Unlocked unlocked(x.size());
     return convert(x, to);
 }
+static Array moved_as(const Array& x, DType to, DeviceId device, const char* function) {
+    check_cast(x.dtype, to, function);
+    require_dtype(to, device, function);
+    return moved(to == x.dtype ? x : unlocked_convert(x, to), device, function);
+}
 
 namespace {
 
-PyObject* asarray_of_array(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode) {
+PyObject* asarray_of_array(PyObject* o, std::optional<DType> wanted, DeviceId device,
+                           PyObject* copy_mode) {
     const Array& x = array_of(o);
+    if (x.device() != device) {
+        if (copy_mode == Py_False) needs_copy("the device changes");
+        return wrap(moved_as(x, wanted.value_or(x.dtype), device, "asarray"));
+    }
     if (wanted && *wanted != x.dtype) {
         if (copy_mode == Py_False) needs_copy("the dtype changes");
         check_cast(x.dtype, *wanted, "asarray");
@@ -486,8 +498,8 @@ bool has_attribute(PyObject* o, const char* name) {
 
 Array import_dlpack(PyObject* o, PyObject* copy_mode);
 
-// Everything but arrays of ours.
-Array convert_object(PyObject* o, std::optional<DType> wanted, PyObject* copy_mode,
+// Everything but arrays of ours, on the CPU or where it is; dtypes are those of a device.
+Array convert_object(PyObject* o, std::optional<DType> wanted, DeviceId device, PyObject* copy_mode,
                      const char* function) {
     bool memory = is_ndarray(o);
     if (!memory) {
@@ -496,17 +508,17 @@ Array convert_object(PyObject* o, std::optional<DType> wanted, PyObject* copy_mo
             DType natural =
                 PyObject_TypeCheck(o, state().generic_type) && !wanted
                     ? to_dtype(Object::steal(PyObject_GetAttrString(o, "dtype")).get(), function)
-                    : default_dtype(*s);
+                    : default_dtype(*s, device);
             if (s->too_big && s->kind == Kind::Signed && !wanted) {
                 raise(ErrorKind::Overflow, "%s: the Python int does not fit 64 bits", function);
             }
             if (wanted) check_value(*s, *wanted, function);
-            return from_scalar(*s, wanted.value_or(natural), function);
+            return from_scalar(*s, wanted.value_or(natural), kCpu, function);
         }
     }
     if (!memory && (PyList_Check(o) || PyTuple_Check(o))) {
         if (copy_mode == Py_False) needs_copy("a nested sequence has no memory to share");
-        return from_sequence(o, wanted, function);
+        return from_sequence(o, wanted, device, function);
     }
     if (memory || PyObject_CheckBuffer(o)) return from_memory(o, wanted, copy_mode);
     if (has_attribute(o, "__dlpack__")) {
@@ -525,24 +537,31 @@ Array convert_object(PyObject* o, std::optional<DType> wanted, PyObject* copy_mo
     }
     if (!PyType_Check(o) && !PyUnicode_Check(o) && is_sequence(o)) {
         if (copy_mode == Py_False) needs_copy("a sequence has no memory to share");
-        return from_sequence(o, wanted, function);
+        return from_sequence(o, wanted, device, function);
     }
     refuse(o, function);
 }
 
 PyObject* asarray(PyObject* const* args) {
     auto wanted = to_optional_dtype(args[1], "asarray");
-    check_device(args[2], "asarray");
+    const bool is_ours = is_array(args[0]);
+    const DeviceId otherwise = is_ours ? array_of(args[0]).device() : default_device();
+    DeviceId device = to_device_id(args[2], otherwise, "asarray");
     if (args[3] != Py_None) to_bool(args[3], "asarray", "copy");
-    if (is_array(args[0])) return asarray_of_array(args[0], wanted, args[3]);
-    return wrap(convert_object(args[0], wanted, args[3], "asarray"));
+    if (is_ours) return asarray_of_array(args[0], wanted, device, args[3]);
+    const Array x = convert_object(args[0], wanted, device, args[3], "asarray");
+    if (x.device() == device) return wrap(Array(x));
+    if (args[3] == Py_False) needs_copy("the device changes");
+    Unlocked unlocked(x.size());
+    return wrap(moved(x, device, "asarray"));
 }
 
 PyObject* astype(PyObject* const* args) {
     const Array& x = to_view(args[0], "astype", "x");
     DType to = to_dtype(args[1], "astype");
     bool copies = to_bool(args[2], "astype", "copy");
-    check_device(args[3], "astype");
+    const DeviceId device = to_device_id(args[3], x.device(), "astype");
+    if (device != x.device()) return wrap(moved_as(x, to, device, "astype"));
     if (to == x.dtype) return copies ? wrap(unlocked_copy(x)) : Py_NewRef(args[0]);
     check_cast(x.dtype, to, "astype");
     return wrap(unlocked_convert(x, to));
@@ -609,7 +628,7 @@ PyObject* numpy_view(PyObject* exported) {
 
 // One byte an element, as NumPy has bools.
 Array unpacked_bytes(const Array& x) {
-    Array bytes = Array::empty(x.shape, DType::UInt8);
+    Array bytes = Array::empty(x.shape, DType::UInt8, x.device());
     Unlocked unlocked(x.size());
     cpu::transfer(bytes, x);
     return bytes;
@@ -656,7 +675,7 @@ void fill_tensor(dlpack::Tensor& t, Export& e, dlpack::DataType type) {
     const Array& x = e.array;
     std::byte* first = type.bits == 1 ? x.bits() + x.offset / 8 : x.data();
     t = {x.size() ? first : nullptr,
-         {dlpack::kCpu, 0},
+         {device(x.device()).traits().dlpack_type, device(x.device()).traits().dlpack_number},
          x.ndim(),
          type,
          e.shape.data(),
@@ -699,18 +718,21 @@ bool exports_bits(const Array& x) {
     return is_contiguous(x) && x.offset % 8 == 0 && ends;
 }
 
-void check_dlpack_device(PyObject* o) {
-    if (o == Py_None) return;
-    Dims device = to_dims(o, "__dlpack__", "dl_device");
-    if (!(device == Dims{dlpack::kCpu, 0})) {
-        raise(ErrorKind::Buffer,
-              "__dlpack__: cannot export to the device %s; available: (1, 0), the CPU",
-              to_string(device).c_str());
-    }
+// Where a consumer wants x: there, or on the CPU.
+DeviceId dlpack_target(const Array& x, PyObject* o) {
+    if (o == Py_None) return x.device();
+    const Dims wanted = to_dims(o, "__dlpack__", "dl_device");
+    const DeviceTraits& own = device(x.device()).traits();
+    if (wanted == Dims{own.dlpack_type, own.dlpack_number}) return x.device();
+    if (wanted == Dims{dlpack::kCpu, 0}) return kCpu;
+    raise(ErrorKind::Buffer,
+          "__dlpack__: cannot export to the device %s; available: (%d, %d), the device %s, and "
+          "(1, 0), the CPU",
+          to_string(wanted).c_str(), own.dlpack_type, own.dlpack_number, own.name.c_str());
 }
 
 PyObject* dlpack_capsule(PyObject* const* args) {
-    const Array& x = to_array(args[0], "__dlpack__", "self");
+    const Array& original = to_array(args[0], "__dlpack__", "self");
     // -1 is DLPack's own word for "do not synchronise".
     int overflow = 0;
     if (args[1] != Py_None &&
@@ -723,9 +745,12 @@ PyObject* dlpack_capsule(PyObject* const* args) {
         Dims version = to_dims(args[2], "__dlpack__", "max_version");
         versioned = version.size() > 0 && version[0] >= 1;
     }
-    check_dlpack_device(args[3]);
+    const DeviceId target = dlpack_target(original, args[3]);
     if (args[4] != Py_None) to_bool(args[4], "__dlpack__", "copy");
     bool must_share = args[4] == Py_False, copies = args[4] == Py_True;
+    if (must_share && target != original.device())
+        raise(ErrorKind::Buffer, "__dlpack__: copy=False is not possible: the device changes");
+    const Array x = moved(original, target, "__dlpack__");
     bool read_only = x.storage->read_only() || overlaps_itself(x);
     Array memory = x;
     bool packed = false;
@@ -814,21 +839,32 @@ std::optional<Span> span_of(const dlpack::Tensor& t, const Dims& strides) {
     return s;
 }
 
+std::optional<DeviceId> device_of_dlpack(dlpack::Device d) {
+    if (d.type == dlpack::kCpu || d.type == dlpack::kCudaHost) return kCpu;
+    for (int i = 0; i < devices::count; ++i) {
+        const DeviceTraits& traits = devices::list[i]->traits();
+        if (traits.dlpack_type == d.type && traits.dlpack_number == d.id)
+            return static_cast<DeviceId>(i);
+    }
+    return std::nullopt;
+}
+
 Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context, bool read_only,
                       bool must_share) {
     // From here on the Block owns the tensor, whatever happens.
     auto* first = static_cast<std::byte*>(t.data) + t.byte_offset;
-    Ref<Block> block = Block::borrow(first, INT64_MAX, release, context);
+    Ref<Block> block = Block::borrow(first, INT64_MAX, kCpu, release, context);
     auto dtype = dtype_of_dlpack(t.dtype);
     if (!dtype) {
         raise(ErrorKind::Buffer,
               "from_dlpack: no dtype for DLPack code %d with %d bits and %d lanes", t.dtype.code,
               t.dtype.bits, t.dtype.lanes);
     }
-    if (t.device.type != dlpack::kCpu && t.device.type != dlpack::kCudaHost) {
+    const std::optional<DeviceId> place = device_of_dlpack(t.device);
+    if (!place) {
         raise(ErrorKind::Buffer,
-              "from_dlpack: the tensor is on DLPack device type %d; accepted: 1, the CPU",
-              t.device.type);
+              "from_dlpack: the tensor is on DLPack device (%d, %d), which is none of: %s",
+              t.device.type, t.device.id, device_names().c_str());
     }
     if (t.ndim < 0 || t.ndim > kMaxRank || (t.ndim > 0 && !t.shape)) {
         raise(ErrorKind::Buffer, "from_dlpack: %d dimensions; accepted: 0 to %d", t.ndim, kMaxRank);
@@ -843,7 +879,7 @@ Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context,
     Dims strides = t.strides ? Dims(t.strides, t.ndim) : row_major_strides(shape);
     bool bytes = *dtype == DType::Bool && t.dtype.bits == 8;
     DType stored = bytes ? DType::UInt8 : *dtype;
-    if (product(shape) == 0) return Array::empty(shape, *dtype);
+    if (product(shape) == 0) return Array::empty(shape, *dtype, *place);
     const std::optional<Span> span = span_of(t, strides);
     if (!span) {
         raise(ErrorKind::Buffer, "from_dlpack: strides %s of shape %s exceed the address space",
@@ -852,7 +888,7 @@ Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context,
     const Span s = *span;
     int64_t length = ((s.high + 1) * bits(stored) + 7) / 8;
     Ref<Block> sized = Block::borrow(
-        first, length, [](void* inner) { static_cast<Block*>(inner)->release(); },
+        first, length, *place, [](void* inner) { static_cast<Block*>(inner)->release(); },
         [&] {
             block->retain();
             return block.get();
@@ -871,7 +907,7 @@ Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context,
     }
     Unlocked unlocked(x.size());
     if (bytes) return pack_bytes(x);
-    Array out = Array::empty(x.shape, x.dtype);
+    Array out = Array::empty(x.shape, x.dtype, *place);
     x.dtype = DType::UInt8;  // element by element, as bytes
     for (int64_t& stride : x.strides) stride *= itemsize(stored);
     x.shape.push_back(itemsize(stored));
@@ -926,21 +962,25 @@ Array import_dlpack(PyObject* o, PyObject* copy_mode) {
 
 PyObject* from_dlpack(PyObject* const* args) {
     PyObject* o = args[0];
-    check_device(args[1], "from_dlpack");
+    if (args[1] != Py_None) to_device_id(args[1], kCpu, "from_dlpack");
     if (args[2] != Py_None) to_bool(args[2], "from_dlpack", "copy");
-    if (is_array(o))
-        return args[2] == Py_True ? wrap(unlocked_copy(array_of(o))) : wrap(Array(array_of(o)));
-    if (!has_attribute(o, "__dlpack__")) {
+    if (!is_array(o) && !has_attribute(o, "__dlpack__")) {
         PyErr_Format(PyExc_AttributeError, "from_dlpack: %s has no __dlpack__ method",
                      Py_TYPE(o)->tp_name);
         throw PythonError{};
     }
-    Array x = import_dlpack(o, args[2]);
-    if (args[2] == Py_True && x.storage->shared()) {
+    Array x = is_array(o) ? array_of(o) : import_dlpack(o, args[2]);
+    const DeviceId device = to_device_id(args[1], x.device(), "from_dlpack");
+    if (device != x.device()) {
+        if (args[2] == Py_False)
+            raise(ErrorKind::Buffer, "from_dlpack: copy=False is not possible: the device changes");
         Unlocked unlocked(x.size());
-        x = copy(x);
+        return wrap(moved(x, device, "from_dlpack"));
     }
-    return wrap(std::move(x));
+    if (args[2] != Py_True) return wrap(std::move(x));
+    if (is_array(o)) return wrap(unlocked_copy(x));
+    Unlocked unlocked(x.size());
+    return wrap(x.storage->shared() ? copy(x) : std::move(x));
 }
 
 }  // namespace
@@ -959,18 +999,18 @@ void check_value(const Scalar& s, DType dtype, const char* function) {
     }
 }
 
-Array from_scalar(const Scalar& s, DType dtype, const char* function) {
-    Array x = Array::empty({}, dtype);
+Array from_scalar(const Scalar& s, DType dtype, DeviceId device, const char* function) {
+    Array x = Array::empty({}, dtype, on_host(device) ? device : kCpu, function);
     std::byte element[16];
     store(element, dtype, s, function);
     std::memcpy(x.storage->data(), element,
                 static_cast<size_t>(std::max<int64_t>(itemsize(dtype), 1)));
-    return x;
+    return moved(x, device, function);
 }
 
-Array as_array(PyObject* o, const char* function) {
+Array as_array(PyObject* o, DeviceId device, const char* function) {
     if (is_array(o)) return array_of(o);
-    return convert_object(o, std::nullopt, Py_None, function);
+    return moved(convert_object(o, std::nullopt, device, Py_None, function), device, function);
 }
 
 // The elements lie as a request for a buffer wants them.

@@ -8,13 +8,13 @@ namespace asc::python {
 void release_queued_owners();
 
 bool is_ndarray(PyObject* o);
-// Whatever asarray accepts, as a new or borrowed array (a snapshot of foreign memory).
-Array as_array(PyObject* o, const char* function);
+// Whatever asarray accepts: an array as it is, else a snapshot on the device.
+Array as_array(PyObject* o, DeviceId device, const char* function);
 // Throws Error(Type) where a Python number is no value of the dtype: strict mode wants the dtype's
 // kind or a lower one, relaxed mode refuses only what would lose an imaginary part.
 void check_value(const Scalar& s, DType dtype, const char* function);
 // A 0-dimensional array of one value.
-Array from_scalar(const Scalar& s, DType dtype, const char* function);
+Array from_scalar(const Scalar& s, DType dtype, DeviceId device, const char* function);
 // A copy, or a conversion, without the interpreter's lock where that pays.
 Array unlocked_copy(const Array& x);
 Array unlocked_convert(const Array& x, DType to);

@@ -8,6 +8,7 @@
 #include "backend/cpu/product.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/placement.h"
 #include "python/bind.h"
 #include "runtime/workers.h"
 
@@ -16,7 +17,10 @@ namespace {
 
 // ---- products
 
-DType product_dtype(Function f, DType a, DType b) {
+// The dtype of a product of two arrays of one device.
+DType product_dtype(Function f, const Array& x1, const Array& x2) {
+    require_one_device(info(f).name(), x1, x2);
+    const DType a = x1.dtype, b = x2.dtype;
     const std::optional<DType> known = promote(a, b, true);
     const DType d = known ? *known : promote_or_raise(info(f).name(), a, b, strict());
     require(f, d);
@@ -56,8 +60,8 @@ Array stack_product(const Array& a, const Array& b, const char* function) {
     Dims shape = batch;
     shape.push_back(a.shape[a.ndim() - 2]);
     shape.push_back(b.shape.back());
-    const int64_t size = checked_size(shape, a.dtype, function);
-    if (size == 0) return Array::empty(shape, a.dtype);
+    const int64_t size = checked_size(shape, a.dtype, a.device(), function);
+    if (size == 0) return Array::empty(shape, a.dtype, a.device());
     const Unlocked unlocked(work_of(size, k, 1));
     return matrix_product(function, a, b, std::move(shape));
 }
@@ -88,7 +92,7 @@ PyObject* as_contracted_axis(PyObject* const* args) {
 PyObject* vecdot(PyObject* const* args) {
     const Array& x1 = to_array(args[0], "vecdot", "x1");
     const Array& x2 = to_array(args[1], "vecdot", "x2");
-    const DType d = product_dtype(Function::VecDot, x1.dtype, x2.dtype);
+    const DType d = product_dtype(Function::VecDot, x1, x2);
     const int axis = contracted_axis(args[2], x1, x2, "vecdot");
     const Array a = axis_last(operand(x1, Function::VecDot, d), x1.ndim() + axis);
     const Array b = axis_last(operand(x2, Function::VecDot, d), x2.ndim() + axis);
@@ -98,8 +102,7 @@ PyObject* vecdot(PyObject* const* args) {
               "vecdot: the vectors must have one size, got shapes %s and %s along axis %d",
               to_string(x1.shape).c_str(), to_string(x2.shape).c_str(), axis);
     const Dims batch = common_batch("vecdot", a, b, 1);
-    checked_size(batch, a.dtype, "vecdot");
-    Array out = Array::empty(batch, a.dtype);
+    Array out = Array::empty(batch, a.dtype, a.device(), "vecdot");
     {
         const Unlocked unlocked(work_of(out.size(), k, 1));
         cpu::vector_product(a, b, out);
@@ -121,8 +124,7 @@ struct Stack {
     Array result(std::initializer_list<int64_t> extents, DType d) const {
         Dims shape = batch;
         for (int64_t extent : extents) shape.push_back(extent);
-        checked_size(shape, d, function);
-        return Array::empty(shape, d);
+        return Array::empty(shape, d, x.device(), function);
     }
     Array result(std::initializer_list<int64_t> extents) const { return result(extents, x.dtype); }
     cpu::Matrices square() const { return {x.dtype, n, count(), x.data()}; }
@@ -325,6 +327,7 @@ Array spread(const Array& x, const Dims& batch, int core_axes) {
 PyObject* solve(PyObject* const* args) {
     const Array& x1 = to_array(args[0], "solve", "x1");
     const Array& x2 = to_array(args[1], "solve", "x2");
+    require_one_device("solve", x1, x2);
     Array a = floating(x1, Function::Solve), b = floating(x2, Function::Solve);
     const std::optional<DType> known = promote(a.dtype, b.dtype, true);
     const DType d = known ? *known : promote_or_raise("solve", a.dtype, b.dtype, strict());
@@ -343,7 +346,7 @@ PyObject* solve(PyObject* const* args) {
     if (!shared) s.x = spread(s.x, batch, 2);
     b = spread(b, batch, core_axes);
     const int64_t columns = core_axes == 1 ? 1 : b.shape.back();
-    Array out = Array::empty(b.shape, d);
+    Array out = Array::empty(b.shape, d, b.device(), "solve");
     const cpu::Matrices matrices{d, s.n, product(batch), s.x.data()};
     run("solve", batch, work_of(s.x.size(), s.n, 1) + work_of(b.size(), s.n, 1),
         [&](const cpu::Parallel& par) {
@@ -355,7 +358,7 @@ PyObject* solve(PyObject* const* args) {
 }  // namespace
 
 Array matmul(const Array& x1, const Array& x2) {
-    const DType d = product_dtype(Function::MatMul, x1.dtype, x2.dtype);
+    const DType d = product_dtype(Function::MatMul, x1, x2);
     if (x1.ndim() == 0 || x2.ndim() == 0)
         raise(ErrorKind::Value,
               "matmul: both arrays need at least one dimension, got shapes %s and %s",

@@ -4,6 +4,7 @@
 #include "backend/cpu/gather.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/placement.h"
 #include "python/bind.h"
 #include "python/interop.h"
 
@@ -16,11 +17,6 @@ constexpr Argument operand(const Array& x) { return {&x, nullptr}; }
 void copy_into(const Array& dst, const Array& src, const char* function) {
     Unlocked unlocked(dst.size());
     assign(dst, src, function);
-}
-
-Array new_array(const Dims& shape, DType dtype, const char* function) {
-    checked_size(shape, dtype, function);
-    return Array::empty(shape, dtype);
 }
 
 PyObject* broadcast_to_shape(PyObject* const* args) {
@@ -50,6 +46,7 @@ Array join(const std::vector<Array>& arrays, int axis, const char* function) {
     Dims shape = arrays[0].shape;
     shape[axis] = 0;
     for (const Array& x : arrays) {
+        require_one_device(function, arrays[0], x);
         Dims expected = shape;
         if (x.ndim() == shape.size()) expected[axis] = x.shape[axis];
         if (!(x.shape == expected)) {
@@ -59,7 +56,8 @@ Array join(const std::vector<Array>& arrays, int axis, const char* function) {
         if (__builtin_add_overflow(shape[axis], x.shape[axis], &shape[axis]))
             raise(ErrorKind::Memory, "%s: the result exceeds the memory of this machine", function);
     }
-    Array out = new_array(shape, common_dtype_of(arrays, function), function);
+    Array out =
+        Array::empty(shape, common_dtype_of(arrays, function), arrays[0].device(), function);
     int64_t at = 0;
     for (const Array& x : arrays) {
         copy_into(slice(out, axis, at, 1, x.shape[axis]), x, function);
@@ -172,7 +170,7 @@ Array repeat_each(const Array& x, int64_t times, int axis) {
     if (__builtin_mul_overflow(shape[axis], times, &shape[axis])) {
         raise(ErrorKind::Memory, "repeat: the result exceeds the memory of this machine");
     }
-    Array out = new_array(shape, x.dtype, "repeat");
+    Array out = Array::empty(shape, x.dtype, x.device(), "repeat");
     if (out.size() == 0) return out;
     Dims split = x.shape;
     split.insert(axis + 1, times);
@@ -191,6 +189,7 @@ Array repeat_by(const Array& x, const Array& raw, int axis) {
         raise(ErrorKind::Value, "repeat: repeats of shape %s do not fit axis %d with extent %lld",
               to_string(raw.shape).c_str(), axis, static_cast<long long>(extent));
     }
+    require_one_device("repeat", x, raw);
     Unlocked unlocked(std::max(x.size(), raw.size()));
     Array counts = contiguous(cast(raw, DType::Int64));
     const auto* values = reinterpret_cast<const int64_t*>(counts.data());
@@ -213,7 +212,7 @@ Array repeat_by(const Array& x, const Array& raw, int axis) {
             raise(ErrorKind::Memory, "repeat: the result exceeds the memory of this machine");
         }
     }
-    Array out = new_array(shape, x.dtype, "repeat");
+    Array out = Array::empty(shape, x.dtype, x.device(), "repeat");
     s.offsets.reserve(static_cast<size_t>(shape[axis]));
     for (int64_t i = 0; i < extent; ++i)
         s.offsets.insert(s.offsets.end(), static_cast<size_t>(values[i]), i * x.strides[axis]);
@@ -261,7 +260,7 @@ PyObject* roll(PyObject* const* args) {
         if (extent > 0)
             shifts[axis] = ((shifts[axis] + amount % extent) % extent + extent) % extent;
     }
-    Array out = new_array(x.shape, x.dtype, "roll");
+    Array out = Array::empty(x.shape, x.dtype, x.device(), "roll");
     {
         Unlocked unlocked(x.size());
         if (out.size() > 0) roll_into(out, x, shifts, 0);
@@ -287,7 +286,7 @@ PyObject* tile(PyObject* const* args) {
         split.push_back(x.shape[i]);
         source = expand_dims(source, 2 * i);
     }
-    Array out = new_array(shape, x.dtype, "tile");
+    Array out = Array::empty(shape, x.dtype, x.device(), "tile");
     if (out.size() > 0)
         copy_into(*reshape_view(out, split), broadcast_to(source, split, "tile"), "tile");
     return wrap(std::move(out));

@@ -1,6 +1,7 @@
 // The extension module: the Array class and the tables of functions.
 #include <nanobind/nanobind.h>
 
+#include "backend/backend.h"
 #include "core/promotion.h"
 #include "core/view.h"
 #include "graph/tape.h"
@@ -42,7 +43,7 @@ PyObject* get(PyObject* self, void*) {
 
 PyObject* get_shape(const Array& x) { return dims_tuple(x.shape); }
 PyObject* get_dtype(const Array& x) { return Py_NewRef(dtype_object(x.dtype)); }
-PyObject* get_device(const Array&) { return Py_NewRef(device_object()); }
+PyObject* get_device(const Array& x) { return Py_NewRef(device_object(x.device())); }
 PyObject* get_ndim(const Array& x) { return PyLong_FromLong(x.ndim()); }
 PyObject* get_size(const Array& x) { return PyLong_FromLongLong(x.size()); }
 PyObject* get_T(const Array& x) {
@@ -274,6 +275,12 @@ NB_MODULE(_core, m) {
     // Arrays may outlive the module, in capsules and exported buffers.
     nb::set_leak_warnings(false);
     load_numpy();
+    try {
+        asc::register_devices();
+    } catch (...) {
+        set_python_error();
+        throw nb::python_error();
+    }
     std::vector<PyType_Slot> slots = all_slots();
     nb::class_<asc::Array> type(m, "Array", nb::type_slots(slots.data()), nb::is_final(),
                                 nb::is_weak_referenceable(), nb::pooled());

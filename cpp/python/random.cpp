@@ -1,6 +1,7 @@
 // Draws of random numbers; ascend_array_api/random.py keeps the state.
 #include "backend/cpu/random.h"
 
+#include "graph/placement.h"
 #include "python/bind.h"
 
 namespace asc::python {
@@ -41,21 +42,23 @@ PyObject* random_blocks(PyObject* const* args) {
     return PyLong_FromLongLong(cpu::random_blocks(to_draw(args), n));
 }
 
-// distribution, dtype, low, span, key, block, jump, shape, a, b
+// distribution, dtype, low, span, key, block, jump, shape, a, b; where a and b are
 PyObject* random_draw(PyObject* const* args) {
     const cpu::Draw draw = to_draw(args);
     const cpu::RandomState random_state{to_word(args[4], "key"), to_word(args[5], "block"),
                                         static_cast<uint32_t>(to_word(args[6], "jump"))};
     const Dims shape = to_dims(args[7], "random_draw", "shape");
-    const int64_t size = checked_size(shape, draw.dtype, "random_draw");
     const Array parameters[2] = {to_view(args[8], "random_draw", "a"),
                                  to_view(args[9], "random_draw", "b")};
+    require_one_device("random_draw", parameters[0], parameters[1]);
+    const DeviceId device = parameters[0].device();
+    const int64_t size = checked_size(shape, draw.dtype, device, "random_draw");
     for (const Array& p : parameters) {
         if (p.dtype != DType::Float64 || !is_contiguous(p) || (p.size() != 1 && p.size() != size))
             raise(ErrorKind::Value, "random_draw: parameters are contiguous float64 arrays");
     }
     constexpr int64_t kWork = 8;  // of one element, in additions
-    return wrap(library_result("random", parameters, shape, draw.dtype, size * kWork,
+    return wrap(library_result("random", parameters, device, shape, draw.dtype, size * kWork,
                                [draw, random_state, shape](const Array* in) {
                                    const Unlocked unlocked(product(shape));
                                    return cpu::random(draw, random_state, shape, in[0], in[1]);

@@ -1,4 +1,5 @@
 // Modes, memory statistics, threads, and the objects that Python registers with the core.
+#include "backend/backend.h"
 #include "backend/cann/loader.h"
 #include "backend/cpu/isa.h"
 #include "graph/tape.h"
@@ -24,8 +25,34 @@ PyObject* register_strict_var(PyObject* const* args) {
     return Py_NewRef(Py_None);
 }
 
-PyObject* register_device_class(PyObject* const* args) {
-    state().cpu_device = Object::steal(PyObject_CallFunction(args[0], "s", "cpu")).release();
+// What Python knows of each device: (name, DLPack type, DLPack number, names of the dtypes that it
+// lacks). The first is the default one.
+PyObject* device_table(PyObject* const*) {
+    std::vector<Object> rows;
+    for (int i = 0; i < devices::count; ++i) {
+        const DeviceTraits& traits = devices::list[i]->traits();
+        Object lacks = Object::steal(PyList_New(0));
+        for (int d = 0; d < kNumDTypes; ++d) {
+            if (devices::list[i]->has(static_cast<DType>(d))) continue;
+            Object missing = Object::steal(PyUnicode_FromString(kDTypeInfo[d].name));
+            if (PyList_Append(lacks.get(), missing.get()) < 0) throw PythonError{};
+        }
+        rows.push_back(Object::steal(Py_BuildValue(
+            "(siiO)", traits.name.c_str(), traits.dlpack_type, traits.dlpack_number, lacks.get())));
+    }
+    return make_tuple(std::move(rows));
+}
+PyObject* default_device_number(PyObject* const*) {
+    return PyLong_FromLong(index(default_device()));
+}
+
+// The objects of Python's Device, in the order of device_table.
+PyObject* register_devices(PyObject* const* args) {
+    Object items = as_tuple(args[0]);
+    if (PyTuple_GET_SIZE(items.get()) != devices::count)
+        raise(ErrorKind::Value, "register_devices: %d devices are needed", devices::count);
+    for (int i = 0; i < devices::count; ++i)
+        state().devices[i] = Py_NewRef(PyTuple_GET_ITEM(items.get(), i));
     return Py_NewRef(Py_None);
 }
 
@@ -39,20 +66,27 @@ PyObject* register_dtypes(PyObject* const* args) {
     return Py_NewRef(Py_None);
 }
 
-PyObject* pool_stats(PyObject* const*) {
-    pool::Stats s = pool::stats();
+Device& to_device(PyObject* o) { return device(to_device_id(o, kCpu, "MemoryPool")); }
+
+PyObject* pool_stats(PyObject* const* args) {
+    const Device& place = to_device(args[0]);
+    const pool::Stats s = place.memory_stats();
     return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "used", s.used, "cached", s.cached,
                          "peak", s.peak, "allocations", s.allocations, "reused", s.reused,
-                         "free_blocks", s.free_blocks, "limit", pool::memory_limit());
+                         "free_blocks", s.free_blocks, "limit", place.memory_capacity());
 }
-PyObject* free_cached(PyObject* const*) {
-    pool::free_cached();
+PyObject* free_cached(PyObject* const* args) {
+    to_device(args[0]).free_cached();
     return Py_NewRef(Py_None);
 }
-PyObject* machine_memory(PyObject* const*) { return PyLong_FromLongLong(pool::machine_memory()); }
-PyObject* pool_limit(PyObject* const*) { return PyLong_FromLongLong(pool::limit()); }
+PyObject* total_memory(PyObject* const* args) {
+    return PyLong_FromLongLong(to_device(args[0]).total_memory());
+}
+PyObject* pool_limit(PyObject* const* args) {
+    return PyLong_FromLongLong(to_device(args[0]).memory_limit());
+}
 PyObject* set_pool_limit(PyObject* const* args) {
-    pool::set_limit(to_int(args[0], "set_limit", "size"));
+    to_device(args[0]).set_memory_limit(to_int(args[1], "set_limit", "size"));
     return Py_NewRef(Py_None);
 }
 
@@ -98,6 +132,7 @@ PyObject* evaluate(PyObject* const* args) {
 }
 PyObject* synchronize(PyObject* const*) {
     Pending::finish_all();
+    for (int i = 0; i < devices::count; ++i) devices::list[i]->synchronize();
     Tape::raise_any_error();
     return Py_NewRef(Py_None);
 }
@@ -168,13 +203,15 @@ PyMethodDef runtime_methods[] = {
     method<set_strict, 1>("set_strict"),
     method<get_strict, 0>("get_strict"),
     method<register_strict_var, 1>("register_strict_var"),
-    method<register_device_class, 1>("register_device_class"),
+    method<device_table, 0>("device_table"),
+    method<default_device_number, 0>("default_device_number"),
+    method<register_devices, 1>("register_devices"),
     method<register_dtypes, 1>("register_dtypes"),
-    method<pool_stats, 0>("pool_stats"),
-    method<free_cached, 0>("free_cached"),
-    method<machine_memory, 0>("machine_memory"),
-    method<pool_limit, 0>("pool_limit"),
-    method<set_pool_limit, 1>("set_pool_limit"),
+    method<pool_stats, 1>("pool_stats"),
+    method<free_cached, 1>("free_cached"),
+    method<total_memory, 1>("total_memory"),
+    method<pool_limit, 1>("pool_limit"),
+    method<set_pool_limit, 2>("set_pool_limit"),
     method<make_arena, 1>("make_arena"),
     method<enter_arena, 1>("enter_arena"),
     method<leave_arena, 1>("leave_arena"),

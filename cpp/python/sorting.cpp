@@ -5,6 +5,7 @@
 #include "backend/cpu/gather.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/placement.h"
 #include "python/interop.h"
 
 namespace asc::python {
@@ -23,7 +24,7 @@ PyObject* sorted(PyObject* const* args, Function f, SortArrays sort,
     const int axis = to_axis(args[1], x.ndim(), function);
     const bool descending = to_bool(args[2], function, "descending");
     to_bool(args[3], function, "stable");  // every sort is stable
-    Array result = Array::empty(x.shape, result_dtype.value_or(x.dtype));
+    Array result = Array::empty(x.shape, result_dtype.value_or(x.dtype), x.device());
     {
         Unlocked unlocked(x.size(), kSortCost);
         sort(x, axis, descending, result);
@@ -39,9 +40,9 @@ PyObject* argsort(PyObject* const* args) {
 }
 
 // An argument as an array of `dtype`; a scalar has no axes.
-Array as_operand(const Argument& arg, DType dtype, const char* function) {
+Array as_operand(const Argument& arg, DType dtype, DeviceId device, const char* function) {
     if (arg.array) return arg.array->dtype == dtype ? *arg.array : cast(*arg.array, dtype);
-    return from_scalar(*arg.scalar, dtype, function);
+    return from_scalar(*arg.scalar, dtype, device, function);
 }
 
 bool is_right(PyObject* side) {
@@ -79,7 +80,7 @@ Array reorder(const Array& x1, const Array& sorter) {
         }
         selection.offsets[static_cast<size_t>(i)] = at[i] * x1.strides[0];
     }
-    Array result = Array::empty(x1.shape, x1.dtype);
+    Array result = Array::empty(x1.shape, x1.dtype, x1.device());
     cpu::gather(result, x1, selection);
     return result;
 }
@@ -100,12 +101,16 @@ PyObject* searchsorted(PyObject* const* args) {
     }
     const bool right = is_right(args[2]);
     const Array* sorter = args[3] == Py_None ? nullptr : &to_array(args[3], kName, "sorter");
-    Array result = Array::empty(pair[1].array ? pair[1].array->shape : Dims(), kIndexType);
+    if (pair[1].array) require_one_device(kName, x1, *pair[1].array);
+    if (sorter) require_one_device(kName, x1, *sorter);
+    Array result =
+        Array::empty(pair[1].array ? pair[1].array->shape : Dims(), kIndexType, x1.device());
     {
         Unlocked unlocked(std::max(x1.size(), result.size()), kSortCost);
-        const Array keys = as_operand(pair[1], dtype, kName);
+        const Array keys = as_operand(pair[1], dtype, x1.device(), kName);
         const Array ordered = sorter ? reorder(x1, *sorter) : x1;
-        cpu::search(as_operand({&ordered, nullptr}, dtype, kName), keys, right, result);
+        cpu::search(as_operand({&ordered, nullptr}, dtype, x1.device(), kName), keys, right,
+                    result);
     }
     return wrap(std::move(result));
 }
@@ -140,12 +145,13 @@ PyObject* isin(PyObject* const* args) {
         pair[0].array && pair[1].array && pair[0].array->dtype == pair[1].array->dtype;
     const DType dtype = plain ? pair[0].array->dtype : common_dtype("isin", pair, strict());
     const bool invert = to_bool(args[2], "isin", "invert");
-    Array result = Array::empty(pair[0].array ? pair[0].array->shape : Dims(), DType::Bool);
+    const DeviceId device = common_device("isin", pair);
+    Array result = Array::empty(pair[0].array ? pair[0].array->shape : Dims(), DType::Bool, device);
     {
         Unlocked unlocked(std::max(result.size(), pair[1].array ? pair[1].array->size() : 1),
                           kSortCost);
-        const Array x1 = as_operand(pair[0], dtype, "isin");
-        const Array x2 = as_operand(pair[1], dtype, "isin");
+        const Array x1 = as_operand(pair[0], dtype, device, "isin");
+        const Array x2 = as_operand(pair[1], dtype, device, "isin");
         cpu::is_member(x1, x2, invert, result);
     }
     return wrap(std::move(result));
@@ -168,7 +174,7 @@ PyObject* arg_extreme(PyObject* const* args, Function f, bool largest) {
         raise(ErrorKind::Value, "%s: there is nothing to search in an array of shape %s", function,
               to_string(x.shape).c_str());
     }
-    Array result = Array::empty(std::move(shape), kIndexType);
+    Array result = Array::empty(std::move(shape), kIndexType, x.device());
     {
         Unlocked unlocked(x.size());
         cpu::arg_extreme(flat ? flattened(x) : x, axis, largest, result);

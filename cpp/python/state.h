@@ -15,7 +15,7 @@ struct State {
     PyTypeObject* ndarray_type = nullptr;  // numpy.ndarray
     PyObject* ndarray_base = nullptr;      // its attribute `base`: a subclass may say anything
     PyObject* dtypes[kNumDTypes] = {};     // np.dtype instances; bfloat16's is null until loaded
-    PyObject* cpu_device = nullptr;
+    PyObject* devices[kMostDevices] = {};
     PyObject* axis_error = nullptr;
     PyObject* linalg_error = nullptr;
     PyObject* strict_variable = nullptr;  // a ContextVar: None, True or False

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/backend.h"
 #include "core/array.h"
 #include "core/promotion.h"
 #include "core/view.h"
@@ -73,7 +74,7 @@ void test_broadcasting() {
     CHECK((broadcast_shapes({1}, {0}, "f") == Dims{0}));
     CHECK((broadcast_shapes({}, {2, 3}, "f") == Dims{2, 3}));
     CHECK(raises(ErrorKind::Value, [] { broadcast_shapes({3}, {4}, "f"); }));
-    const Array x = Array::empty({3, 1}, DType::Int32);
+    const Array x = Array::empty({3, 1}, DType::Int32, kCpu);
     const Array wide = broadcast_to(x, {2, 3, 4}, "f");
     CHECK(wide.strides[0] == 0 && wide.strides[1] == 1 && wide.strides[2] == 0);
     CHECK(wide.storage.get() == x.storage.get());
@@ -82,7 +83,7 @@ void test_broadcasting() {
 }
 
 void test_views_share_and_never_copy() {
-    const Array x = Array::empty({4, 6}, DType::Float64);
+    const Array x = Array::empty({4, 6}, DType::Float64, kCpu);
     const Array part = slice(x, 1, 5, -2, 3);
     CHECK((part.shape == Dims{4, 3}) && (part.strides == Dims{6, -2}) && part.offset == 5);
     const Array column = select(part, 1, 1);
@@ -94,11 +95,11 @@ void test_views_share_and_never_copy() {
     CHECK(!reshape_view(transpose(x), {24}).has_value());
     CHECK((resolve_shape({-1, 8}, 24, "f") == Dims{3, 8}));
     CHECK(raises(ErrorKind::Value, [] { resolve_shape({-1, 7}, 24, "f"); }));
-    CHECK(may_overlap(x, part) && !may_overlap(x, Array::empty({4, 6}, DType::Float64)));
+    CHECK(may_overlap(x, part) && !may_overlap(x, Array::empty({4, 6}, DType::Float64, kCpu)));
 }
 
 void test_a_complex_array_has_two_real_views() {
-    const Array z = Array::empty({3}, DType::Complex64);
+    const Array z = Array::empty({3}, DType::Complex64, kCpu);
     const Array im = imag_view(z);
     CHECK(im.dtype == DType::Float32 && (im.strides == Dims{2}) && im.offset == 1);
     CHECK(real_view(z).offset == 0);
@@ -124,7 +125,7 @@ void test_promotion() {
 }
 
 void test_a_deferred_copy_moves_off_when_one_side_is_written() {
-    const Array x = Array::empty({1000}, DType::UInt8);
+    const Array x = Array::empty({1000}, DType::UInt8, kCpu);
     std::memset(x.data(), 7, 1000);
     const Array y = shared_copy(x).value();
     CHECK(y.data() == x.data() && y.storage.get() != x.storage.get());
@@ -136,7 +137,7 @@ void test_a_deferred_copy_moves_off_when_one_side_is_written() {
 
 void test_bool_takes_one_bit() {
     const pool::Stats before = pool::stats();
-    const Array mask = Array::empty({1 << 20}, DType::Bool);
+    const Array mask = Array::empty({1 << 20}, DType::Bool, kCpu);
     const int64_t bytes = pool::stats().used - before.used;
     // The pool's size classes and a header may add a quarter.
     CHECK(bytes >= mask.size() / 8 && bytes <= mask.size() / 8 * 5 / 4 + 256);
@@ -150,8 +151,9 @@ void test_memory_is_aligned_reused_and_limited() {
     void* second = pool::allocate(100'000);
     CHECK(!pool::enabled() || pool::stats().reused == reused + 1);
     pool::free(second, 100'000);
-    CHECK(raises(ErrorKind::Memory, [] { checked_size({int64_t{1} << 60}, DType::Float64, "f"); }));
-    CHECK(raises(ErrorKind::Value, [] { checked_size({-1}, DType::Float64, "f"); }));
+    CHECK(raises(ErrorKind::Memory,
+                 [] { checked_size({int64_t{1} << 60}, DType::Float64, kCpu, "f"); }));
+    CHECK(raises(ErrorKind::Value, [] { checked_size({-1}, DType::Float64, kCpu, "f"); }));
 }
 
 void test_a_heap_splits_merges_and_fits_best() {
@@ -200,6 +202,7 @@ void test_a_heap_splits_merges_and_fits_best() {
 }  // namespace
 
 int main() {
+    register_devices();
     test_dims_keep_their_entries_beyond_the_inline_ones();
     test_products_that_do_not_fit_are_reported();
     test_axes();

@@ -42,7 +42,7 @@ template <class T>
 Array random_rows(int64_t count, int64_t n, DType dtype) {
     static std::mt19937_64 rng(11);
     std::normal_distribution<double> normal;
-    Array x = Array::empty({count, n}, dtype);
+    Array x = Array::empty({count, n}, dtype, kCpu);
     T* p = elements<T>(x);
     for (int64_t i = 0; i < count * n * (is_complex(dtype) ? 2 : 1); ++i)
         p[i] = static_cast<T>(normal(rng));
@@ -103,7 +103,7 @@ void test_bits(int64_t n, FftResult result, bool real_input) {
     const DType dtype = real_input ? kReal<T> : complex_of(kReal<T>);
     constexpr int64_t kCount = 21;
     const Array rows = random_rows<T>(kCount, n, dtype);
-    Array columns = Array::empty({n, kCount}, dtype);
+    Array columns = Array::empty({n, kCount}, dtype, kCpu);
     const auto bytes = static_cast<size_t>(itemsize(dtype));
     for (int64_t i = 0; i < kCount; ++i)
         for (int64_t j = 0; j < n; ++j)

@@ -5,7 +5,7 @@ import pytest
 LIMITED = """
 x = xp.asarray(np.ones(1_000_000))
 runtime.synchronize()
-_core.free_cached()
+_core.free_cached("cpu")
 with open("/proc/self/statm") as file:
     size = int(file.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + (100 << 20), resource.RLIM_INFINITY))
@@ -85,7 +85,7 @@ except MemoryError:
 else:
     raise AssertionError("no MemoryError")
 del x
-_core.free_cached()
+_core.free_cached("cpu")
 y[...] = 5
 assert float(y[9_999_999]) == 5.0
 """,

@@ -156,11 +156,11 @@ def test_the_product_itself_is_not_allocated(child, chain):
         + f"""
 a, b, full = make(2000, 8), make(8, 2000), make(2000, 2000)
 runtime.synchronize()
-used = _core.pool_stats()["used"]
+used = _core.pool_stats("cpu")["used"]
 result = {chain}
 runtime.evaluate(result)
 own = result.size * (4 if result.dtype != xp.bool else 1)
-assert _core.pool_stats()["peak"] - used < own + 4_000_000, _core.pool_stats()
+assert _core.pool_stats("cpu")["peak"] - used < own + 4_000_000, _core.pool_stats()
 """
     )
 
@@ -173,13 +173,13 @@ def test_products_added_in_place(child):
 image, weights = make(4, 34, 34, 64), make(3, 3, 64, 64)
 acc = xp.zeros((4, 32, 32, 64), dtype=xp.float32)
 runtime.synchronize()
-used, before = _core.pool_stats()["used"], _core.tape_counters()["groups"]
+used, before = _core.pool_stats("cpu")["used"], _core.tape_counters()["groups"]
 for i in range(3):
     for j in range(3):
         acc += image[:, i : i + 32, j : j + 32, :] @ weights[i, j]
 runtime.evaluate(acc)
 assert _core.tape_counters()["groups"] - before == 9
-assert _core.pool_stats()["peak"] - used < 1_500_000, _core.pool_stats()
+assert _core.pool_stats("cpu")["peak"] - used < 1_500_000, _core.pool_stats()
 image, weights = np.asarray(image, dtype="f8"), np.asarray(weights, dtype="f8")
 want = sum(
     image[:, i : i + 32, j : j + 32, :] @ weights[i, j] for i in range(3) for j in range(3)

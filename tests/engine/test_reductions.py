@@ -49,14 +49,14 @@ def test_a_reduced_value_takes_no_memory(child):
         x = xp.asarray(np.arange(1_000_000, dtype=np.float32) % 7 - 3)
         m = xp.reshape(x, (1000, 1000))
         runtime.synchronize()
-        used = _core.pool_stats()["used"]
+        used = _core.pool_stats("cpu")["used"]
         def check(make, expected):
             before = _core.tape_counters()["groups"]
             result = make()
             runtime.synchronize()
             assert _core.tape_counters()["groups"] - before == 1
             assert np.array_equal(np.asarray(result), expected)
-            peak = _core.pool_stats()["peak"] - used
+            peak = _core.pool_stats("cpu")["peak"] - used
             assert peak < 3_000_000, peak
         a = np.asarray(m).astype(np.float64)
         check(lambda: xp.sum(x * x), np.sum(a * a))
@@ -161,7 +161,7 @@ def test_rows_stay_in_cache(child):
         x = xp.asarray(a)
         d = a.astype(np.float64)
         runtime.synchronize()
-        used = _core.pool_stats()["used"]
+        used = _core.pool_stats("cpu")["used"]
 
         def softmax():
             e = xp.exp(x - xp.max(x, axis=-1, keepdims=True))
@@ -186,7 +186,7 @@ def test_rows_stay_in_cache(child):
             assert _core.tape_counters()["groups"] - before == 1
             assert np.allclose(np.asarray(y), value, rtol=2e-6, atol=1e-6)
             del y
-            peak = _core.pool_stats()["peak"] - used
+            peak = _core.pool_stats("cpu")["peak"] - used
             assert 8_000_000 <= peak < 12_000_000, peak
         """,
         NUM_THREADS="2",

@@ -38,15 +38,15 @@ def test_a_chain_allocates_its_last_result_alone(child):
         """
         x = xp.asarray(np.ones(1_000_000))
         runtime.synchronize()
-        used = _core.pool_stats()["used"]
+        used = _core.pool_stats("cpu")["used"]
         y = x
         for _ in range(10):
             y = y * 0.5 + 1
-        assert _core.pool_stats()["used"] - used < 1_000_000
+        assert _core.pool_stats("cpu")["used"] - used < 1_000_000
         float(y[0])
-        taken = _core.pool_stats()["used"] - used
+        taken = _core.pool_stats("cpu")["used"] - used
         assert 8_000_000 <= taken < 12_000_000, taken
-        peak = _core.pool_stats()["peak"] - used
+        peak = _core.pool_stats("cpu")["peak"] - used
         assert peak < 12_000_000, peak
         """
     )
@@ -59,11 +59,11 @@ def test_a_long_chain_needs_few_arrays_at_once(child, fusion):
         """
         x = xp.asarray(np.ones(500_000))
         runtime.synchronize()
-        used = _core.pool_stats()["used"]
+        used = _core.pool_stats("cpu")["used"]
         for _ in range(600):
             x = x * 0.5 + 1
         assert np.asarray(x)[7] == 2.0
-        peak = _core.pool_stats()["peak"] - used
+        peak = _core.pool_stats("cpu")["peak"] - used
         assert peak < 8 * 4_000_000, peak
         """,
         FUSION=fusion,

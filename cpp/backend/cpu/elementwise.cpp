@@ -250,19 +250,3 @@ void transfer(const Array& dst, const Array& src) {
 }
 
 }  // namespace asc::cpu
-
-namespace asc {
-
-Array copy(const Array& x) {
-    Array result = Array::empty(x.shape, x.dtype);
-    cpu::transfer(result, x);
-    return result;
-}
-
-Array cast(const Array& x, DType to) {
-    Array result = Array::empty(x.shape, to);
-    cpu::transfer(result, x);
-    return result;
-}
-
-}  // namespace asc

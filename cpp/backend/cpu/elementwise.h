@@ -5,14 +5,9 @@
 
 #include "core/array.h"
 #include "graph/ops.h"
+#include "graph/program.h"
 
 namespace asc::cpu {
-
-// An array, or one element (already in the dtype of its register) that serves every index.
-struct Operand {
-    const Array* array = nullptr;
-    alignas(16) std::byte scalar[16];  // not initialised: most operands are arrays
-};
 
 // The dtype in which an operation on `dtype` is computed: narrow floats widen to float32.
 constexpr DType compute_dtype(DType dtype) {

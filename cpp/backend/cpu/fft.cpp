@@ -482,7 +482,7 @@ Array fft(const Array& x, const FftSpec& spec) {
     assert(spec.result == FftResult::Full || is_complex(x.dtype) == real_result);
     const DType complex = complex_of(x.dtype), real = real_part(complex);
     const int count = spec.axes.size(), last = static_cast<int>(spec.axes.back());
-    Array out = Array::empty(fft_shape(x.shape, spec), real_result ? real : complex);
+    Array out = Array::empty(fft_shape(x.shape, spec), real_result ? real : complex, x.device());
     if (out.size() == 0) return out;
 
     // What an axis needs of the input.
@@ -497,7 +497,7 @@ Array fft(const Array& x, const FftSpec& spec) {
     if (real_result && count > 1) {
         Dims shape = out.shape;
         shape[last] = in.shape[last];
-        between = Array::empty(shape, complex);
+        between = Array::empty(shape, complex, x.device());
     }
     for (int k = 0; k < count; ++k) {
         const int i = real_result ? (k + 1 < count ? count - 2 - k : count - 1) : count - 1 - k;

@@ -290,7 +290,7 @@ class Builder {
         const int64_t m = convolution_length();
         plan.convolution = FftPlan::get(kReal, m);
         plan.factors = FftTable(n_ * 2 * kSize);
-        Array spectrum = Array::empty({m}, complex_of(kReal));
+        Array spectrum = Array::empty({m}, complex_of(kReal), kCpu);
         T* factors = static_cast<T*>(plan.factors.data());
         T* b = reinterpret_cast<T*>(spectrum.data());
         std::fill(b, b + 2 * m, T{});

@@ -170,7 +170,7 @@ class BlockProgram {
         const size_t outputs = call_.outputs.size();
         std::vector<Array> views(arrays.begin(), arrays.begin() + static_cast<int64_t>(outputs));
         for (size_t k = 0; k < outputs; ++k)
-            if (locked_[k]) arrays[k] = Array::empty(shape, DType::Bool);
+            if (locked_[k]) arrays[k] = Array::empty(shape, DType::Bool, kCpu);
         cpu::run({call_.program,
                   {arrays.data() + outputs, call_.inputs.size()},
                   call_.constants,
@@ -201,7 +201,7 @@ class BlockProgram {
                      (row - block.row) * block.row_stride * itemsize(dtype);
         const int64_t rows = shape[0] * shape[1];
         const int64_t bytes = ((rows - 1) * block.row_stride + block.cols) * itemsize(dtype);
-        Ref<Block> memory = Block::borrow(data, bytes, [](void*) {}, nullptr);
+        Ref<Block> memory = Block::borrow(data, bytes, kCpu, [](void*) {}, nullptr);
         return {Storage::wrap(std::move(memory), StorageKind::Constant, true),
                 0,
                 dtype,

@@ -331,7 +331,7 @@ int64_t random_blocks(const Draw& draw, int64_t n) {
 
 Array random(const Draw& draw, const RandomState& state, const Dims& shape, const Array& a,
              const Array& b) {
-    Array out = Array::empty(shape, draw.dtype);
+    Array out = Array::empty(shape, draw.dtype, a.device());
     const int64_t n = out.size(), size = itemsize(draw.dtype);
     if (n == 0) return out;
     std::byte* dst = out.data();

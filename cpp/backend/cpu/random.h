@@ -33,8 +33,8 @@ struct Draw {
 
 // Blocks that n elements use: the next draw starts behind them.
 int64_t random_blocks(const Draw& draw, int64_t n);
-// A new array. a and b are float64 and contiguous, of one element or of the result's; unused ones
-// are ignored.
+// A new array on the device of a and b, which are float64 and contiguous, of one element or of the
+// result's; unused ones are ignored.
 Array random(const Draw& draw, const RandomState& state, const Dims& shape, const Array& a,
              const Array& b);
 // One block of Philox4x32-10, for tests of known answers.

@@ -898,7 +898,7 @@ Array reduce(const ReduceSpec& spec, const Array& x, const Dims& axes) {
     Dims shape;
     for (int i = 0; i < x.ndim(); ++i)
         if (std::find(axes.begin(), axes.end(), i) == axes.end()) shape.push_back(x.shape[i]);
-    Array out = Array::empty(std::move(shape), spec.result);
+    Array out = Array::empty(std::move(shape), spec.result, x.device());
     const PartReduction reduction{&spec, out};
     reduce(x, axes, {&reduction, 1});
     return out;

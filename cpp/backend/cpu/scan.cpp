@@ -265,7 +265,7 @@ void scan(const ScanSpec& spec, const ProgramCall& call, const ProgramCall& agai
 Array scan(const ScanSpec& spec, const Array& x, int axis) {
     Dims shape = x.shape;
     shape[axis] += spec.initial;
-    Array out = Array::empty(std::move(shape), spec.dtype);
+    Array out = Array::empty(std::move(shape), spec.dtype, x.device());
     scan(spec, x, axis, out);
     return out;
 }

@@ -196,8 +196,9 @@ void is_member(const Array& x, const Array& values, bool invert, const Array& ou
 namespace {
 
 // A new array of the first n elements, or of their bits.
-Array take_values(DType dtype, const std::byte* values, int64_t n) {
-    Array result = Array::empty({n}, dtype);
+Array take_values(const Array& x, const std::byte* values, int64_t n) {
+    const DType dtype = x.dtype;
+    Array result = Array::empty({n}, dtype, x.device());
     if (is_bool(dtype)) {
         kernels().pack_bits(reinterpret_cast<uint8_t*>(result.bits()), 0,
                             reinterpret_cast<const uint8_t*>(values), n);
@@ -208,8 +209,8 @@ Array take_values(DType dtype, const std::byte* values, int64_t n) {
 }
 
 // counts[k] = starts[k + 1] - starts[k], the last one up to n.
-Array run_lengths(const int64_t* starts, int64_t runs, int64_t n) {
-    Array counts = Array::empty({runs}, DType::Int64);
+Array run_lengths(DeviceId device, const int64_t* starts, int64_t runs, int64_t n) {
+    Array counts = Array::empty({runs}, DType::Int64, device);
     auto* out = reinterpret_cast<int64_t*>(counts.data());
     for (int64_t k = 0; k < runs; ++k) out[k] = (k + 1 < runs ? starts[k + 1] : n) - starts[k];
     return counts;
@@ -258,15 +259,15 @@ Unique unique_by_sort(const Array& x, const Keys& keys, bool counts) {
     auto* starts = counts ? static_cast<int64_t*>(rest) : nullptr;
     const int64_t runs = kernels().distinct[index(x.dtype)](values, starts, values, n);
     Unique result;
-    result.values = take_values(x.dtype, values, runs);
-    if (counts) result.counts = run_lengths(starts, runs, n);
+    result.values = take_values(x, values, runs);
+    if (counts) result.counts = run_lengths(x.device(), starts, runs, n);
     return result;
 }
 
 // inverse[order[i]] = the number of the run that i is in.
-Array invert_order(const Dims& shape, const int64_t* order, const int64_t* starts, int64_t runs,
+Array invert_order(const Array& x, const int64_t* order, const int64_t* starts, int64_t runs,
                    int64_t n, const Parallel& par) {
-    Array inverse = Array::empty(shape, DType::Int64);
+    Array inverse = Array::empty(x.shape, DType::Int64, x.device());
     auto* out = reinterpret_cast<int64_t*>(inverse.data());
     for_ranges(par, runs, 512, [&](int64_t begin, int64_t end) {
         for (int64_t k = begin; k < end; ++k) {
@@ -290,11 +291,11 @@ Unique unique_by_argsort(const Array& x, const Keys& keys, bool indices, bool in
     gather_keys(values, keys.data(), order, n, size, par);
     const int64_t runs = kernels().distinct[index(x.dtype)](values, starts, values, n);
     Unique result;
-    result.values = take_values(x.dtype, values, runs);
-    if (counts) result.counts = run_lengths(starts, runs, n);
-    if (inverse) result.inverse = invert_order(x.shape, order, starts, runs, n, par);
+    result.values = take_values(x, values, runs);
+    if (counts) result.counts = run_lengths(x.device(), starts, runs, n);
+    if (inverse) result.inverse = invert_order(x, order, starts, runs, n, par);
     if (indices) {
-        result.indices = Array::empty({runs}, DType::Int64);
+        result.indices = Array::empty({runs}, DType::Int64, x.device());
         auto* out = reinterpret_cast<int64_t*>(result.indices.data());
         for (int64_t k = 0; k < runs; ++k) out[k] = order[starts[k]];
     }
@@ -395,7 +396,7 @@ std::vector<Array> nonzero(const Array& mask) {
     std::vector<Array> result;
     int64_t* indices[kMaxRank];
     for (int axis = 0; axis < mask.ndim(); ++axis) {
-        result.push_back(Array::empty({first.back()}, DType::Int64));
+        result.push_back(Array::empty({first.back()}, DType::Int64, mask.device()));
         indices[axis] = reinterpret_cast<int64_t*>(result.back().data());
     }
     const int last = mask.ndim() - 1;
