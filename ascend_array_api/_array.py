@@ -91,7 +91,7 @@ def to_device(self: Array, device: DeviceLike, /, *, stream: Any = None) -> Arra
     device : Device or str
         Where to put it.
     stream : None
-        The device ``cpu`` has no streams.
+        The CPU devices have no streams.
 
     Returns
     -------
@@ -102,11 +102,13 @@ def to_device(self: Array, device: DeviceLike, /, *, stream: Any = None) -> Arra
     ------
     ValueError
         If the device is unknown, or `stream` is given.
+    TypeError
+        If the device lacks the dtype.
     """
     target = resolve_device("to_device", device)
     if stream is not None:
         raise ValueError(f"to_device: {target} has no streams, got stream={stream!r}")
-    return _core.asarray(self, None, target, None)
+    return _core.to_device(self, target)
 
 
 def __dlpack__(  # noqa: N807

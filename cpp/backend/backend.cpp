@@ -78,6 +78,8 @@ void register_devices() {
     devices::preferred = *found;
 }
 
+void install_device_fork_handlers() { cpu::install_device_fork_handlers(); }
+
 // ---- dtypes
 
 void require_dtype(DType dtype, DeviceId id, const char* function) {

@@ -150,6 +150,7 @@ DeviceId add_device(std::unique_ptr<Device> device);
 // Adds the devices of the CPU, as ASCEND_ARRAY_API_CPU_DEVICES says, and all others that are there,
 // and sets the default one (ASCEND_ARRAY_API_DEVICE). Once; throws Error(Value) for bad settings.
 void register_devices();
+void install_device_fork_handlers();  // once
 
 // The queue of the tape that this thread runs; 0 outside of a run.
 inline thread_local uint64_t running_queue = 0;

@@ -469,7 +469,9 @@ Array unlocked_convert(const Array& x, DType to) {
 static Array moved_as(const Array& x, DType to, DeviceId device, const char* function) {
     check_cast(x.dtype, to, function);
     require_dtype(to, device, function);
-    return moved(to == x.dtype ? x : unlocked_convert(x, to), device, function);
+    const Array converted = to == x.dtype ? x : unlocked_convert(x, to);
+    Unlocked unlocked(x.size());
+    return moved(converted, device, function);
 }
 
 namespace {
@@ -548,6 +550,7 @@ PyObject* asarray(PyObject* const* args) {
     const DeviceId otherwise = is_ours ? array_of(args[0]).device() : default_device();
     DeviceId device = to_device_id(args[2], otherwise, "asarray");
     if (args[3] != Py_None) to_bool(args[3], "asarray", "copy");
+    if (wanted) require_dtype(*wanted, device, "asarray");
     if (is_ours) return asarray_of_array(args[0], wanted, device, args[3]);
     const Array x = convert_object(args[0], wanted, device, args[3], "asarray");
     if (x.device() == device) return wrap(Array(x));
@@ -556,11 +559,19 @@ PyObject* asarray(PyObject* const* args) {
     return wrap(moved(x, device, "asarray"));
 }
 
+PyObject* to_device(PyObject* const* args) {
+    const Array& x = to_view(args[0], "to_device", "self");
+    const DeviceId target = to_device_id(args[1], x.device(), "to_device");
+    if (target == x.device()) return Py_NewRef(args[0]);
+    return wrap(moved_as(x, x.dtype, target, "to_device"));
+}
+
 PyObject* astype(PyObject* const* args) {
     const Array& x = to_view(args[0], "astype", "x");
     DType to = to_dtype(args[1], "astype");
     bool copies = to_bool(args[2], "astype", "copy");
     const DeviceId device = to_device_id(args[3], x.device(), "astype");
+    require_dtype(to, device, "astype");
     if (device != x.device()) return wrap(moved_as(x, to, device, "astype"));
     if (to == x.dtype) return copies ? wrap(unlocked_copy(x)) : Py_NewRef(args[0]);
     check_cast(x.dtype, to, "astype");
@@ -1062,9 +1073,13 @@ void release_exported_buffer(PyObject*, Py_buffer* view) {
 }
 
 PyMethodDef interop_methods[] = {
-    method<asarray, 4>("asarray"),         method<astype, 4>("astype"),
-    method<dlpack_capsule, 5>("dlpack"),   method<export_buffer, 1>("export_buffer"),
-    method<from_dlpack, 3>("from_dlpack"), kEnd,
+    method<asarray, 4>("asarray"),
+    method<astype, 4>("astype"),
+    method<dlpack_capsule, 5>("dlpack"),
+    method<export_buffer, 1>("export_buffer"),
+    method<from_dlpack, 3>("from_dlpack"),
+    method<to_device, 2>("to_device"),
+    kEnd,
 };
 
 }  // namespace asc::python

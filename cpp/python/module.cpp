@@ -258,6 +258,7 @@ NB_MODULE(_core, m) {
     }
     // Handlers of fork run last installed first: tapes finish while pool and workers still serve.
     asc::pool::stats();
+    asc::install_device_fork_handlers();
     asc::Arena::install_fork_handlers();
     asc::install_region_fork_handlers();
     asc::BitLock::install_fork_handlers();
@@ -275,12 +276,6 @@ NB_MODULE(_core, m) {
     // Arrays may outlive the module, in capsules and exported buffers.
     nb::set_leak_warnings(false);
     load_numpy();
-    try {
-        asc::register_devices();
-    } catch (...) {
-        set_python_error();
-        throw nb::python_error();
-    }
     std::vector<PyType_Slot> slots = all_slots();
     nb::class_<asc::Array> type(m, "Array", nb::type_slots(slots.data()), nb::is_final(),
                                 nb::is_weak_referenceable(), nb::pooled());

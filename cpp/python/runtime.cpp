@@ -26,8 +26,9 @@ PyObject* register_strict_var(PyObject* const* args) {
 }
 
 // What Python knows of each device: (name, DLPack type, DLPack number, names of the dtypes that it
-// lacks). The first is the default one.
+// lacks). Registers the devices when it is first called.
 PyObject* device_table(PyObject* const*) {
+    asc::register_devices();
     std::vector<Object> rows;
     for (int i = 0; i < devices::count; ++i) {
         const DeviceTraits& traits = devices::list[i]->traits();

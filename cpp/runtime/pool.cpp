@@ -1,38 +1,27 @@
 #include "runtime/pool.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <mutex>
 #include <vector>
 
 #include "core/error.h"
 #include "runtime/arena.h"
-#include "runtime/heap.h"
+#include "runtime/segments.h"
 
 namespace asc::pool {
 namespace {
 
 // Small pieces, one class for each kStep bytes; a thread keeps at most kKept of a class and moves
 // kBatch at a time to or from the shared lists.
-constexpr int64_t kStep = 64;
+constexpr int64_t kStep = Segments::kAlignment;
 constexpr int64_t kSmall = 4096;
 constexpr int kClasses = kSmall / kStep;
 constexpr int kKept = 32, kBatch = 16;
-// Larger ones, with and without company in their segments.
-constexpr int64_t kMedium = int64_t{1} << 20;
-constexpr int64_t kMediumSegment = int64_t{8} << 20;
-constexpr int64_t kHugePage = int64_t{2} << 20;
-constexpr int64_t kPage = int64_t{64} << 10;  // whole pages on every system
-// Free memory is kept up to this share of the machine's.
-constexpr int64_t kCachedShare = 4;
 // The peak is looked at once for this many bytes that a thread takes.
 constexpr int64_t kPeakStep = 1 << 16;
 
@@ -100,15 +89,12 @@ struct ThreadCache {
 };
 
 struct Pool {
-    std::mutex mutex;  // guards what follows, up to `held`
+    std::mutex mutex;  // guards what follows, up to `segments`
     Shelf shelves[kClasses];
-    Heap medium, large;
     std::vector<ThreadCache*> caches;  // of all threads, and those that wait for one
     std::vector<ThreadCache*> idle;    // of threads that have ended
     int64_t peak = 0;
-    std::atomic<int64_t> held{0};  // bytes from the system
-    std::atomic<int64_t> allocations{0};
-    std::atomic<int64_t> limit{0};
+    Segments segments;
 
     template <class F>
     int64_t sum(F&& of) const {
@@ -119,9 +105,8 @@ struct Pool {
     int64_t used() const {
         return sum([](const ThreadCache& cache) { return cache.used.get(); });
     }
-    int64_t cached() const { return held.load(std::memory_order_relaxed) - used(); }
+    int64_t cached() const { return segments.held() - used(); }
     void look_at_peak() { peak = std::max(peak, used()); }
-    Heap& heap_of(int64_t nbytes) { return nbytes <= kMedium ? medium : large; }
 };
 
 // Never destroyed: arrays may outlive every static destructor.
@@ -129,8 +114,16 @@ Pool& pool() {
     static Pool& instance = []() -> Pool& {
         Pool& made = *new Pool;
         // A forked child must not inherit a mutex that some other thread holds.
-        pthread_atfork([] { pool().mutex.lock(); }, [] { pool().mutex.unlock(); },
-                       [] { pool().mutex.unlock(); });
+        const auto unlock = [] {
+            pool().segments.mutex().unlock();
+            pool().mutex.unlock();
+        };
+        pthread_atfork(
+            [] {
+                pool().mutex.lock();
+                pool().segments.mutex().lock();
+            },
+            unlock, unlock);
         return made;
     }();
     return instance;
@@ -177,100 +170,7 @@ ThreadCache& thread_cache() { return current_cache ? *current_cache : first_use(
     pool().look_at_peak();
 }
 
-// ---- the system
-
-// Counts bytes as held where the limit allows.
-bool reserve(int64_t size) {
-    Pool& shared = pool();
-    int64_t limit = shared.limit.load(std::memory_order_relaxed);
-    int64_t held = shared.held.fetch_add(size, std::memory_order_relaxed) + size;
-    if (limit == 0 || held <= limit) return true;
-    shared.held.fetch_sub(size, std::memory_order_relaxed);
-    return false;
-}
-void unreserve(int64_t size) { pool().held.fetch_sub(size, std::memory_order_relaxed); }
-
-void* from_system(int64_t size) {
-    if (!reserve(size)) return nullptr;
-    void* p = std::aligned_alloc(kStep, static_cast<size_t>(size));
-    if (p) {
-        pool().allocations.fetch_add(1, std::memory_order_relaxed);
-    } else {
-        unreserve(size);
-    }
-    return p;
-}
-void to_system(void* p, int64_t size) {
-    std::free(p);
-    unreserve(size);
-}
-
-// Whole pages; large ones lie so that the system can back them by huge pages.
-std::byte* map_segment(int64_t size) {
-    if (!reserve(size)) return nullptr;
-    int64_t slack = size >= kHugePage ? kHugePage : 0;
-    void* p = mmap(nullptr, static_cast<size_t>(size + slack), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) {
-        unreserve(size);
-        return nullptr;
-    }
-    auto* start = static_cast<std::byte*>(p);
-    if (slack > 0) {
-        int64_t skipped =
-            round_up(reinterpret_cast<intptr_t>(p), kHugePage) - reinterpret_cast<intptr_t>(p);
-        if (skipped > 0) munmap(start, static_cast<size_t>(skipped));
-        start += skipped;
-        if (skipped < slack) munmap(start + size, static_cast<size_t>(slack - skipped));
-        madvise(start, static_cast<size_t>(size), MADV_HUGEPAGE);
-    }
-    pool().allocations.fetch_add(1, std::memory_order_relaxed);
-    return start;
-}
-
-// Unmaps segments that are free, the oldest first, while more than `kept` bytes are.
-void trim(Heap& heap, int64_t kept) {
-    while (heap.free_bytes() > kept) {
-        std::span<std::byte> segment = heap.remove_oldest();
-        if (segment.empty()) return;
-        munmap(segment.data(), segment.size());
-        unreserve(static_cast<int64_t>(segment.size()));
-    }
-}
-
 // ---- pieces
-
-// Sizes with room for others like it: an eighth more, as far as the limit allows.
-int64_t segment_bytes(int64_t nbytes) {
-    int64_t least = round_up(Heap::chunk_bytes(nbytes), kPage);
-    int64_t eighth = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(least))) / 8;
-    int64_t size = nbytes <= kMedium ? kMediumSegment : round_up(least, eighth);
-    int64_t limit = pool().limit.load(std::memory_order_relaxed);
-    if (limit == 0) return size;
-    int64_t left = (limit - pool().held.load(std::memory_order_relaxed)) / kPage * kPage;
-    return std::clamp(left, least, size);
-}
-
-void* take_large(int64_t nbytes) {
-    Pool& shared = pool();
-    std::lock_guard lock(shared.mutex);
-    Heap& heap = shared.heap_of(nbytes);
-    if (void* piece = heap.take(nbytes)) return piece;
-    int64_t size = segment_bytes(nbytes);
-    std::byte* segment = map_segment(size);
-    if (!segment) return nullptr;
-    heap.add(segment, size);
-    return heap.take(nbytes);
-}
-
-void give_large(void* p, int64_t nbytes) {
-    Pool& shared = pool();
-    std::lock_guard lock(shared.mutex);
-    Heap& heap = shared.heap_of(nbytes);
-    heap.give(p);
-    int64_t elsewhere = shared.medium.free_bytes() + shared.large.free_bytes() - heap.free_bytes();
-    trim(heap, machine_memory() / kCachedShare - elsewhere);
-}
 
 void* take_small(int index, ThreadCache& cache) {
     Shelf& own = cache.shelves[index];
@@ -284,7 +184,7 @@ void* take_small(int index, ThreadCache& cache) {
         }
     }
     void* piece = own.pop();
-    return piece ? piece : from_system(class_bytes(index));
+    return piece ? piece : pool().segments.take_apart(class_bytes(index));
 }
 
 void give_small(void* p, int index, ThreadCache& cache) {
@@ -293,10 +193,10 @@ void give_small(void* p, int index, ThreadCache& cache) {
     if (own.count.get() <= kKept) return;
     Pool& shared = pool();
     std::lock_guard lock(shared.mutex);
-    bool full = shared.cached() > machine_memory() / kCachedShare;
+    bool full = shared.cached() > Segments::most_cached();
     for (int i = 0; i < kBatch; ++i) {
         if (full) {
-            to_system(own.pop(), class_bytes(index));
+            shared.segments.give_apart(own.pop(), class_bytes(index));
         } else {
             shared.shelves[index].push(own.pop());
         }
@@ -311,9 +211,9 @@ void* take(int64_t nbytes, ThreadCache& cache) {
             return piece;
         }
     }
-    void* piece = !is_enabled        ? from_system(piece_bytes(nbytes))
+    void* piece = !is_enabled        ? pool().segments.take_apart(piece_bytes(nbytes))
                   : nbytes <= kSmall ? take_small(class_of(nbytes), cache)
-                                     : take_large(nbytes);
+                                     : pool().segments.take(nbytes);
     if (!piece) return nullptr;
     cache.count(piece_bytes(nbytes));
     if (cache.unchecked >= kPeakStep) look_at_peak(cache);
@@ -330,28 +230,16 @@ void* take(int64_t nbytes, ThreadCache& cache) {
 [[gnu::noinline]] void free_slowly(void* p, int64_t nbytes, ThreadCache& cache) {
     if (Arena::exists() && Arena::give(p)) return;
     cache.used.add(-piece_bytes(nbytes));
-    if (!is_enabled) return to_system(p, piece_bytes(nbytes));
-    nbytes <= kSmall ? give_small(p, class_of(nbytes), cache) : give_large(p, nbytes);
+    if (!is_enabled) return pool().segments.give_apart(p, piece_bytes(nbytes));
+    nbytes <= kSmall ? give_small(p, class_of(nbytes), cache) : pool().segments.give(p, nbytes);
 }
 
 }  // namespace
 
-int64_t machine_memory() {
-    static const int64_t memory = [] {
-        int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-        for (const char* path :
-             {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-            std::ifstream file(path);
-            int64_t value = 0;
-            if (file >> value && value > 0) bytes = std::min(bytes, value);
-        }
-        return bytes;
-    }();
-    return memory;
-}
+int64_t machine_memory() { return Segments::machine_memory(); }
 
-void set_limit(int64_t bytes) { pool().limit.store(bytes, std::memory_order_relaxed); }
-int64_t limit() { return pool().limit.load(std::memory_order_relaxed); }
+void set_limit(int64_t bytes) { pool().segments.set_limit(bytes); }
+int64_t limit() { return pool().segments.limit(); }
 int64_t memory_limit() {
     return limit() == 0 ? machine_memory() : std::min(limit(), machine_memory());
 }
@@ -404,29 +292,27 @@ void free_cached() {
     std::lock_guard lock(shared.mutex);
     for (int i = 0; i < kClasses; ++i) {
         for (Shelf* shelf : {&cache.shelves[i], &shared.shelves[i]}) {
-            while (void* piece = shelf->pop()) to_system(piece, class_bytes(i));
+            while (void* piece = shelf->pop()) shared.segments.give_apart(piece, class_bytes(i));
         }
     }
-    trim(shared.medium, 0);
-    trim(shared.large, 0);
+    shared.segments.free_cached();
 }
 
 Stats stats() {
     Pool& shared = pool();
     std::lock_guard lock(shared.mutex);
     shared.look_at_peak();
-    int64_t used = shared.used(), allocations = shared.allocations.load();
+    const int64_t used = shared.used(), allocations = shared.segments.allocations();
     int64_t requests = shared.sum([](const ThreadCache& cache) { return cache.requests.get(); });
     auto pieces = [](const Shelf(&shelves)[kClasses]) {
         int64_t count = 0;
         for (const Shelf& shelf : shelves) count += shelf.count.get();
         return count;
     };
-    int64_t free_blocks = shared.medium.free_chunks() + shared.large.free_chunks() +
-                          pieces(shared.shelves) +
+    int64_t free_blocks = shared.segments.free_memory().chunks + pieces(shared.shelves) +
                           shared.sum([&](const ThreadCache& c) { return pieces(c.shelves); });
-    return {used,        shared.held.load() - used, shared.peak,
-            allocations, requests - allocations,    free_blocks};
+    return {used,        shared.segments.held() - used, shared.peak,
+            allocations, requests - allocations,        free_blocks};
 }
 
 }  // namespace asc::pool

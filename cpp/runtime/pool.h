@@ -1,13 +1,10 @@
 // The caching allocator of the CPU device: memory aligned to 64 bytes, reused.
 //
-// Small pieces have a class for each 64 bytes and are kept by their thread. Larger ones are chunks
-// of segments (Heap): up to a mebibyte they share segments, beyond it each segment is made for the
-// piece that needs it, so that small pieces never hold large segments back. What is free is kept
-// up to a share of the memory; beyond it the segments that were free for longest go first. Where a
-// thread has entered an arena (arena.h), that comes before all of this.
+// Small pieces have a class for each 64 bytes and are kept by their thread, larger ones come from
+// segments (segments.h). Where a thread has entered an arena (arena.h), that comes before all of
+// this.
 //
-// Lock rule: one mutex guards heaps and shared lists; each thread keeps a few small pieces of its
-// own.
+// Lock rule: one mutex guards the shared lists; each thread keeps a few small pieces of its own.
 #pragma once
 #include <cstdint>
 

@@ -1,0 +1,138 @@
+#include "runtime/segments.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <fstream>
+
+namespace asc {
+namespace {
+
+// Pieces with and without company in their segments.
+constexpr int64_t kMedium = int64_t{1} << 20;
+constexpr int64_t kMediumSegment = int64_t{8} << 20;
+constexpr int64_t kHugePage = int64_t{2} << 20;
+constexpr int64_t kPage = int64_t{64} << 10;  // whole pages on every system
+
+int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+
+}  // namespace
+
+Heap& Segments::heap_of(int64_t nbytes) { return nbytes <= kMedium ? medium_ : large_; }
+
+// Counts bytes as held where the limit allows.
+bool Segments::reserve(int64_t size) {
+    const int64_t most = limit();
+    const int64_t held = held_.fetch_add(size, std::memory_order_relaxed) + size;
+    if (most == 0 || held <= most) return true;
+    unreserve(size);
+    return false;
+}
+
+void* Segments::take_apart(int64_t size) {
+    if (!reserve(size)) return nullptr;
+    void* p = std::aligned_alloc(kAlignment, static_cast<size_t>(size));
+    if (p) {
+        allocations_.fetch_add(1, std::memory_order_relaxed);
+    } else {
+        unreserve(size);
+    }
+    return p;
+}
+void Segments::give_apart(void* p, int64_t size) {
+    std::free(p);
+    unreserve(size);
+}
+
+// Whole pages; large ones lie so that the system can back them by huge pages.
+std::byte* Segments::map(int64_t size) {
+    if (!reserve(size)) return nullptr;
+    int64_t slack = size >= kHugePage ? kHugePage : 0;
+    void* p = mmap(nullptr, static_cast<size_t>(size + slack), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) {
+        unreserve(size);
+        return nullptr;
+    }
+    auto* start = static_cast<std::byte*>(p);
+    if (slack > 0) {
+        int64_t skipped =
+            round_up(reinterpret_cast<intptr_t>(p), kHugePage) - reinterpret_cast<intptr_t>(p);
+        if (skipped > 0) munmap(start, static_cast<size_t>(skipped));
+        start += skipped;
+        if (skipped < slack) munmap(start + size, static_cast<size_t>(slack - skipped));
+        madvise(start, static_cast<size_t>(size), MADV_HUGEPAGE);
+    }
+    allocations_.fetch_add(1, std::memory_order_relaxed);
+    return start;
+}
+
+// Unmaps segments that are free, the oldest first, while more than `kept` bytes are.
+void Segments::trim(Heap& heap, int64_t kept) {
+    while (heap.free_bytes() > kept) {
+        std::span<std::byte> segment = heap.remove_oldest();
+        if (segment.empty()) return;
+        munmap(segment.data(), segment.size());
+        unreserve(static_cast<int64_t>(segment.size()));
+    }
+}
+
+// Sizes with room for others like it: an eighth more, as far as the limit allows.
+int64_t Segments::segment_bytes(int64_t nbytes) const {
+    int64_t least = round_up(Heap::chunk_bytes(nbytes), kPage);
+    int64_t eighth = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(least))) / 8;
+    int64_t size = nbytes <= kMedium ? kMediumSegment : round_up(least, eighth);
+    if (limit() == 0) return size;
+    int64_t left = (limit() - held()) / kPage * kPage;
+    return std::clamp(left, least, size);
+}
+
+void* Segments::take(int64_t nbytes) {
+    std::lock_guard lock(mutex_);
+    Heap& heap = heap_of(nbytes);
+    if (void* piece = heap.take(nbytes)) return piece;
+    int64_t size = segment_bytes(nbytes);
+    std::byte* segment = map(size);
+    if (!segment) return nullptr;
+    heap.add(segment, size);
+    return heap.take(nbytes);
+}
+
+void Segments::give(void* p, int64_t nbytes) {
+    std::lock_guard lock(mutex_);
+    Heap& heap = heap_of(nbytes);
+    heap.give(p);
+    int64_t elsewhere = medium_.free_bytes() + large_.free_bytes() - heap.free_bytes();
+    trim(heap, most_cached() - elsewhere);
+}
+
+void Segments::free_cached() {
+    std::lock_guard lock(mutex_);
+    trim(medium_, 0);
+    trim(large_, 0);
+}
+
+Segments::Free Segments::free_memory() const {
+    std::lock_guard lock(mutex_);
+    return {medium_.free_bytes() + large_.free_bytes(),
+            medium_.free_chunks() + large_.free_chunks()};
+}
+
+int64_t Segments::machine_memory() {
+    static const int64_t memory = [] {
+        int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+        for (const char* path :
+             {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+            std::ifstream file(path);
+            int64_t value = 0;
+            if (file >> value && value > 0) bytes = std::min(bytes, value);
+        }
+        return bytes;
+    }();
+    return memory;
+}
+
+}  // namespace asc

@@ -1,0 +1,65 @@
+// Segments: memory from the system, in pieces that are reused.
+//
+// Larger pieces are chunks of segments (Heap): up to a mebibyte they share segments, beyond it each
+// segment is made for the piece that needs it, so that small pieces never hold large segments back.
+// What is free is kept up to a share of the machine's memory; beyond it the segments that were free
+// for longest go first.
+//
+// Lock rule: one mutex guards the heaps; no other lock is taken while it is held.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "runtime/heap.h"
+
+namespace asc {
+
+class Segments {
+  public:
+    // Of all pieces, in bytes.
+    static constexpr int64_t kAlignment = 64;
+
+    // A piece of a segment; null where the system or the limit has not enough.
+    void* take(int64_t nbytes);
+    void give(void* p, int64_t nbytes);
+    // A piece that is no part of a segment; `size` is a multiple of the alignment.
+    void* take_apart(int64_t size);
+    void give_apart(void* p, int64_t size);
+    // Gives what is free back to the system.
+    void free_cached();
+
+    int64_t held() const { return held_.load(std::memory_order_relaxed); }  // from the system
+    int64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
+    struct Free {
+        int64_t bytes, chunks;
+    };
+    Free free_memory() const;
+    // What may be held; 0 (the start) for no limit.
+    void set_limit(int64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
+    int64_t limit() const { return limit_.load(std::memory_order_relaxed); }
+    // Around fork.
+    std::mutex& mutex() { return mutex_; }
+
+    // The memory that this process may use: the machine's or its control group's.
+    static int64_t machine_memory();
+    // Free memory is kept up to this.
+    static int64_t most_cached() { return machine_memory() / 4; }
+
+  private:
+    bool reserve(int64_t size);
+    void unreserve(int64_t size) { held_.fetch_sub(size, std::memory_order_relaxed); }
+    std::byte* map(int64_t size);
+    int64_t segment_bytes(int64_t nbytes) const;
+    void trim(Heap& heap, int64_t kept);
+    Heap& heap_of(int64_t nbytes);
+
+    mutable std::mutex mutex_;
+    Heap medium_, large_;
+    std::atomic<int64_t> held_{0};
+    std::atomic<int64_t> allocations_{0};
+    std::atomic<int64_t> limit_{0};
+};
+
+}  // namespace asc
