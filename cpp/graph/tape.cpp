@@ -94,6 +94,10 @@ class RunningHere {
     const Tape* outer_;
 };
 
+// A fork wants every tape at rest; threads that record without end let it in between two segments.
+std::atomic<bool> fork_waits{false};
+bool gives_way_to_fork() { return !running_here && fork_waits.load(std::memory_order_relaxed); }
+
 }  // namespace
 
 // Around fork: everything has run, and no thread of the parent, which the child does not have,
@@ -103,12 +107,14 @@ struct ForkGuard {
         for (Tape* tape : registry().all()) tape->finish(Waiting::Signals::Ignored);
         {
             Waiting waiting(Waiting::Signals::Ignored);
+            fork_waits = true;
             while (!claim_all()) std::this_thread::sleep_for(std::chrono::microseconds(20));
         }
         // Last, with the interpreter's lock again: who waits for one of these may hold it.
         for (Tape* tape : registry().tapes) tape->mutex_.lock();
     }
     static void unlock() {
+        fork_waits = false;
         for (Tape* tape : registry().tapes) {
             tape->running_ = false;
             tape->changed_.notify_all();
@@ -428,13 +434,13 @@ bool Tape::advance(F done) {
     std::unique_lock lock(mutex_);
     bool stopped = false;
     while (!stopped && !done()) {
-        if (running_) {
+        if (running_ || gives_way_to_fork()) {
             changed_.wait_for(lock, kNap);
             stopped = Waiting::due();
             continue;
         }
         running_ = true;
-        while (!stopped && !done() && next_segment()) {
+        while (!stopped && !done() && !gives_way_to_fork() && next_segment()) {
             lock.unlock();
             stopped = !run_segment();
             lock.lock();

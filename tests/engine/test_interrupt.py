@@ -39,7 +39,7 @@ CHAINS = {
     "bool": ("np.arange(6_000_000) % 7 < 3", 24, "xp.sin(xp.astype(y, xp.float64)) < 0.5", None),
     "reductions": ("np.ones(9_000_000)", 40, "xp.tanh(y * xp.sum(xp.sin(y)))", None),
     "scans": ("np.ones(9_000_000)", 40, "xp.sin(xp.cumulative_sum(y))", None),
-    "products": ("np.eye(900) + 1e-3", 40, "y @ x", None),
+    "products": ("np.eye(600) + 1e-3", 40, "y @ x", None),
 }
 
 
@@ -80,6 +80,35 @@ for _ in range(steps):
 np.testing.assert_allclose(got[:: len(a) // 1000], y, rtol=1e-12)
 """
         )
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_one_group_stops_within_its_tiles(child, threads):
+    child(
+        PRESS
+        + f"""
+runtime.set_num_threads({threads})
+def chain(x):
+    y = x
+    for _ in range(12):
+        y = xp.atan2(xp.tan(y), x)
+    return y
+n, took = 2_000_000, 0.0
+while took < 1.2:
+    n *= 2
+    x = xp.asarray(np.linspace(0.1, 1, n))
+    runtime.synchronize()
+    groups = _core.tape_counters()["groups"]
+    start = time.perf_counter()
+    runtime.evaluate(chain(x))
+    took = time.perf_counter() - start
+    assert _core.tape_counters()["groups"] == groups + 1
+y = chain(x)
+press(0.1)
+late = interrupted(lambda: runtime.evaluate(y))
+assert late < 0.5 * took, (late, took)
+"""
     )
 
 

@@ -117,12 +117,14 @@ def test_results_of_one_element_of_every_dtype(child, defer):
         """
         big = xp.asarray(np.arange(90_000.0).reshape(300, 300))
         for shape in ((1, 1), (1,), ()):
-            m = xp.reshape(xp.max(big, keepdims=True), shape)
-            b = m > 0
-            n = xp.sum(m * 2 + 1)
-            c = xp.astype(m, xp.int8)
-            assert (float(n), xp.all(b), b.dtype) == (179_999.0, True, xp.bool)
-            assert int(xp.reshape(c, ())) == 127
+            for compare in (lambda m: m > 0, lambda m: (m > 0) & (m < 1e9)):
+                m = xp.reshape(xp.max(big, keepdims=True), shape)
+                b = compare(m)
+                n = xp.sum(m * 2 + 1)
+                c = xp.astype(m, xp.int8)
+                assert (float(n), xp.all(b), b.dtype) == (179_999.0, True, xp.bool)
+                assert int(xp.reshape(c, ())) == 127
+                assert float(xp.sum(m)) == 89_999.0
         """,
         DEFER=defer,
     )
