@@ -256,9 +256,11 @@ PyObject* roll(PyObject* const* args) {
     Dims shifts(x.ndim(), 0);
     for (int i = 0; i < axes.size(); ++i) {
         int axis = normalize_axis(axes[i], x.ndim(), "roll");
-        int64_t extent = x.shape[axis], amount = amounts[amounts.size() == 1 ? 0 : i];
-        if (extent > 0)
-            shifts[axis] = ((shifts[axis] + amount % extent) % extent + extent) % extent;
+        int64_t extent = x.shape[axis];
+        if (extent == 0) continue;
+        int64_t amount = amounts[amounts.size() == 1 ? 0 : i] % extent;
+        int64_t back = amount > 0 ? extent - amount : -amount;  // the sum itself may overflow
+        shifts[axis] += shifts[axis] >= back ? -back : extent - back;
     }
     Array out = Array::empty(x.shape, x.dtype, x.device(), "roll");
     {
