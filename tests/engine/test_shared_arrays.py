@@ -56,11 +56,13 @@ def test_copies_taken_while_others_write_directly(child, defer):
                 few += 1.0
         threads = [threading.Thread(target=f) for f in (write_all, write_few)]
         for t in threads: t.start()
-        for _ in range(200):
+        copies, end = 0, time.monotonic() + 4
+        while copies < 4 or (copies < 200 and time.monotonic() < end):
             c = xp.asarray(a, copy=True)
             first = np.array(c, copy=True)
             time.sleep(0.0003)
             assert np.array_equal(np.array(c, copy=True), first)
+            copies += 1
         done.set()
         for t in threads: t.join()
         """,
