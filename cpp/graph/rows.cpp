@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 
 #include "runtime/workers.h"
 
@@ -220,7 +219,6 @@ void RowBlocks::run(const std::function<bool(Storage&)>& kept) {
     for (int64_t i = 0; i < lanes; ++i)
         slots.push_back(std::make_unique<Slot>(*this, kept, step * inner));
     std::atomic<int64_t> next{0};
-    std::vector<std::exception_ptr> thrown(slots.size());
     const bool outermost = !workers::in_task();
     bool stopped = false;  // by the caller, who alone is told to stop
     auto work = [&](int64_t lane) {
@@ -242,16 +240,13 @@ void RowBlocks::run(const std::function<bool(Storage&)>& kept) {
                 stopped = true;
                 next.store(blocks, std::memory_order_relaxed);
             } catch (...) {
-                thrown[static_cast<size_t>(lane)] = std::current_exception();
                 next.store(blocks, std::memory_order_relaxed);
+                throw;
             }
         }
     };
     lanes == 1 ? work(0) : workers::for_each(lanes, work);
     if (stopped) throw Interrupted{};
-    for (const std::exception_ptr& error : thrown) {
-        if (error) std::rethrow_exception(error);
-    }
 }
 
 }  // namespace asc

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <mutex>
 #include <string>
@@ -50,20 +51,26 @@ struct Job {
     int seats;  // workers that may still join; guarded by Team::mutex
     std::atomic<int64_t> next{0};
     std::atomic<int> active{0};  // workers inside the job
+    std::atomic_flag failed{};
+    std::exception_ptr thrown{};  // by the first item that failed; read when nobody is inside
 
-    void work() {
-        for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < items;) task(ctx, i);
-    }
-    // The same for the caller, who is told to stop; false then, and nobody starts another item.
-    bool lead() {
-        for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < items;) {
-            task(ctx, i);
-            if (!Waiting::wanted()) continue;
-            next.store(items, std::memory_order_relaxed);
-            return false;
+    // Runs items until none is left, or one throws, or stop(), which is asked after each.
+    template <class F>
+    void work(F stop) noexcept {
+        try {
+            for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < items;) {
+                task(ctx, i);
+                if (stop()) end();
+            }
+        } catch (...) {
+            end();
+            if (!failed.test_and_set(std::memory_order_relaxed)) thrown = std::current_exception();
         }
-        return true;
     }
+
+  private:
+    // Nobody starts another item.
+    void end() { next.store(items, std::memory_order_relaxed); }
 };
 
 struct Team {
@@ -109,7 +116,7 @@ void worker_loop(Team* mine) {
             if (job) job->active.fetch_add(1, std::memory_order_relaxed);
         }
         if (!job) continue;
-        job->work();
+        job->work([] { return false; });
         job->active.fetch_sub(1, std::memory_order_release);
     }
 }
@@ -126,7 +133,7 @@ void start_workers(Team& t, int n) {
     for (; t.started < n; ++t.started) {
         try {
             std::thread(worker_loop, &t).detach();
-        } catch (const std::system_error&) {
+        } catch (const std::exception&) {
             return;  // fewer threads do the same work
         }
     }
@@ -155,7 +162,8 @@ void run_alone(int64_t items, void (*task)(void* ctx, int64_t i), void* ctx) {
 void run(int64_t items, void (*task)(void* ctx, int64_t i), void* ctx) {
     Team& t = *team;
     int threads = static_cast<int>(std::min<int64_t>(count(), items));
-    if (threads <= 1 || inside_job || !t.owner.try_lock()) return run_alone(items, task, ctx);
+    std::unique_lock owner(t.owner, std::defer_lock);
+    if (threads <= 1 || inside_job || !owner.try_lock()) return run_alone(items, task, ctx);
     Job job{task, ctx, items, threads - 1};
     {
         std::lock_guard lock(t.mutex);
@@ -165,7 +173,8 @@ void run(int64_t items, void (*task)(void* ctx, int64_t i), void* ctx) {
     }
     t.wake.notify_all();
     inside_job = true;
-    bool finished = job.lead();
+    bool stopped = false;  // the caller alone is told to stop
+    job.work([&] { return stopped = Waiting::wanted(); });
     inside_job = false;
     {
         // No worker can enter the job any more; those inside finish their last item.
@@ -173,8 +182,9 @@ void run(int64_t items, void (*task)(void* ctx, int64_t i), void* ctx) {
         t.job = nullptr;
     }
     while (job.active.load(std::memory_order_acquire) != 0) relax();
-    t.owner.unlock();
-    if (!finished) throw Interrupted{};
+    owner.unlock();
+    if (job.thrown) std::rethrow_exception(job.thrown);
+    if (stopped) throw Interrupted{};
 }
 
 }  // namespace asc::workers

@@ -21,8 +21,9 @@ void set_count(int n);
 bool in_task();
 // Once, before others that fork must find running workers: parks them around fork.
 void install_fork_handlers();
-// Runs task(ctx, i) for i in [0, items) and returns when all are done. Tasks must not throw. Throws
-// Interrupted, some items not done, where the caller's work is Abandonable and told to stop.
+// Runs task(ctx, i) for i in [0, items) and returns when all are done. What a task throws, on
+// whatever thread, is thrown here, some items not done; so is Interrupted where the caller's work
+// is Abandonable and told to stop.
 void run(int64_t items, void (*task)(void* ctx, int64_t i), void* ctx);
 // The same on this thread alone.
 void run_alone(int64_t items, void (*task)(void* ctx, int64_t i), void* ctx);

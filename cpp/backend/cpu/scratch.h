@@ -61,7 +61,7 @@ class Loan {
     int64_t number_ = 0;
 };
 
-// Runs body(i) for i in [0, tasks) on the worker threads; body must not throw.
+// Runs body(i) for i in [0, tasks) on the worker threads.
 template <class F>
 void run_each(const Parallel& par, int64_t tasks, F body) {
     auto task = [](void* ctx, int64_t i) { (*static_cast<F*>(ctx))(i); };
@@ -79,7 +79,7 @@ class Slots {
           bytes_((bytes + 63) / 64 * 64),
           buffer_(count_ * bytes_) {}
 
-    // Runs body(task, scratch) for every task; body must not throw.
+    // Runs body(task, scratch) for every task.
     template <class F>
     void spread(F body) const {
         std::atomic<int64_t> next{0};
