@@ -3,12 +3,10 @@
 #include <pthread.h>
 
 #include <cstring>
-#include <deque>
 #include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "backend/backend.h"
 #include "runtime/pool.h"
@@ -21,15 +19,12 @@ static_assert(sizeof(Block) <= kHeader);
 
 // Blocks that were moved off, and the Regions that may know their addresses.
 struct Regions {
-    struct Retired {
-        Ref<Block> block;
-        uint64_t next;  // the number of the first Region that cannot know it
-    };
     std::mutex mutex;
     Region* oldest = nullptr;
     Region* newest = nullptr;
-    uint64_t next = 0;  // number of a Region
-    std::deque<Retired> retired;
+    uint64_t next = 1;  // number of a Region
+    Block* oldest_retired = nullptr;
+    Block* newest_retired = nullptr;
 
     void enter(Region& region) {
         std::lock_guard lock(mutex);
@@ -40,19 +35,26 @@ struct Regions {
     }
 
     void leave(Region& region) {
-        std::vector<Ref<Block>> done;  // released without the lock
-        std::lock_guard lock(mutex);
+        std::unique_lock lock(mutex);
         (region.older_ ? region.older_->newer_ : oldest) = region.newer_;
         (region.newer_ ? region.newer_->older_ : newest) = region.older_;
-        while (!retired.empty() && retired.front().next <= (oldest ? oldest->number_ : next)) {
-            done.push_back(std::move(retired.front().block));
-            retired.pop_front();
+        while (Block* block = oldest_retired) {
+            if (block->first_free_ > (oldest ? oldest->number_ : next)) return;
+            oldest_retired = std::exchange(block->next_retired_, nullptr);
+            block->first_free_ = 0;
+            lock.unlock();
+            block->release();
+            lock.lock();
         }
     }
 
     void retire(Ref<Block> block) {
         std::lock_guard lock(mutex);
-        if (oldest) retired.push_back({std::move(block), next});
+        if (!oldest) return;
+        // Another storage may have moved off it before; those behind it just wait longer.
+        if (std::exchange(block->first_free_, next) != 0) return;
+        (oldest_retired ? newest_retired->next_retired_ : oldest_retired) = block.get();
+        newest_retired = block.release();
     }
 };
 
@@ -75,13 +77,8 @@ void install_region_fork_handlers() {
 
 Ref<Block> Block::allocate(int64_t nbytes, DeviceId device) {
     if (device != kCpu) return allocate_elsewhere(nbytes, device);
-    void* piece = pool::try_allocate(kHeader + nbytes);
-    if (!piece) {
-        // What is recorded may hold memory that it alone still needs.
-        Pending::run_idle();
-        piece = pool::allocate(kHeader + nbytes);
-    }
-    auto* raw = static_cast<std::byte*>(piece);
+    // What is recorded may hold memory that it alone still needs.
+    auto* raw = static_cast<std::byte*>(pool::allocate(kHeader + nbytes, Pending::run_idle));
     return Ref<Block>::adopt(new (raw) Block(raw + kHeader, nbytes, device, nullptr, nullptr));
 }
 
@@ -103,7 +100,11 @@ Ref<Block> Block::allocate_elsewhere(int64_t nbytes, DeviceId id) {
 
 Ref<Block> Block::borrow(std::byte* data, int64_t nbytes, DeviceId device, ReleaseFn release,
                          void* context) {
-    void* raw = pool::allocate(kHeader);
+    void* raw = pool::try_allocate(kHeader);
+    if (!raw) {
+        release(context);
+        pool::out_of_memory(kHeader);
+    }
     return Ref<Block>::adopt(new (raw) Block(data, nbytes, device, release, context));
 }
 

@@ -22,7 +22,7 @@ class Block {
   public:
     // From the device; throws Error(Memory) that names the size.
     static Ref<Block> allocate(int64_t nbytes, DeviceId device);
-    // Memory of another owner, released with release(context) on the last drop.
+    // Memory of another owner, released with release(context) on the last drop, or if this throws.
     static Ref<Block> borrow(std::byte* data, int64_t nbytes, DeviceId device, ReleaseFn release,
                              void* context);
 
@@ -63,6 +63,10 @@ class Block {
     ReleaseFn release_;  // null: the bytes are the device's; on the CPU they follow this header
     void* context_;
     DeviceId device_;
+    // Once moved off, while Regions may know the address: a list by age, which needs no memory.
+    friend struct Regions;
+    Block* next_retired_ = nullptr;
+    uint64_t first_free_ = 0;  // the number of the first Region that cannot know it; 0: not listed
 };
 
 enum class StorageKind : uint8_t {

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <mutex>
+#include <new>
 
 #include "backend/backend.h"
 #include "backend/cpu/elementwise.h"
@@ -35,74 +35,66 @@ Array pack_bytes(const Array& bytes) { return cast(bytes, DType::Bool); }
 
 // ---- owners of foreign memory
 
+// Deleted by a thread that holds the interpreter's lock. Others put it into a list, which needs no
+// memory for that.
 struct Owner {
-    ReleaseFn release;
-    void* context;
+    Owner() = default;
+    Owner(const Owner&) = delete;
+    Owner& operator=(const Owner&) = delete;
+    virtual ~Owner() = default;
+    Owner* next = nullptr;
 };
-// Owners that a thread without the interpreter's lock has dropped.
-struct OwnerQueue {
-    std::mutex mutex;
-    std::vector<Owner> owners;
-    std::atomic<bool> filled{false};
-};
-OwnerQueue& owner_queue() {
-    static OwnerQueue& queue = *new OwnerQueue;
-    return queue;
-}
+std::atomic<Owner*> dropped_owners{nullptr};
 
 }  // namespace
 
 void release_queued_owners() {
-    OwnerQueue& queue = owner_queue();
-    if (!queue.filled.exchange(false)) return;
-    std::vector<Owner> owners;
-    {
-        std::lock_guard lock(queue.mutex);
-        owners.swap(queue.owners);
-    }
+    if (!dropped_owners.load(std::memory_order_relaxed)) return;
+    Owner* owner = dropped_owners.exchange(nullptr, std::memory_order_acquire);
     // Owners may run Python code, which must not see an exception that is on its way.
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    for (const Owner& owner : owners) owner.release(owner.context);
+    while (owner) delete std::exchange(owner, owner->next);
     PyErr_Restore(type, value, trace);
 }
 
 namespace {
 
-// Releases an owner in a thread that holds the interpreter's lock: this one, or soon the main
-// thread or one that comes back from waiting.
-void release_with_interpreter(ReleaseFn release, void* context) {
+// Deletes an Owner in a thread that holds the interpreter's lock: this one, or soon the main thread
+// or one that comes back from waiting.
+void release_owner(void* context) {
     // After the interpreter's end the owner is gone with it.
     if (!Py_IsInitialized()) return;
-    if (PyGILState_Check()) return release(context);
-    {
-        std::lock_guard lock(owner_queue().mutex);
-        owner_queue().owners.push_back({release, context});
+    auto* owner = static_cast<Owner*>(context);
+    if (PyGILState_Check()) {
+        delete owner;
+        return;
     }
+    Owner* first = dropped_owners.load(std::memory_order_relaxed);
+    do {
+        owner->next = first;
+    } while (!dropped_owners.compare_exchange_weak(first, owner, std::memory_order_release));
     // One request is enough, and a full list of them no loss: who comes back from waiting looks,
     // too.
-    if (owner_queue().filled.exchange(true)) return;
-    Py_AddPendingCall([](void*) { return release_queued_owners(), 0; }, nullptr);
+    if (!first) Py_AddPendingCall([](void*) { return release_queued_owners(), 0; }, nullptr);
+}
+
+// A Block over memory of the owner, which it takes over in any case.
+Ref<Block> foreign_block(std::byte* data, int64_t nbytes, std::unique_ptr<Owner> owner) {
+    return Block::borrow(data, nbytes, kCpu, release_owner, owner.release());
 }
 
 // ---- import by the buffer protocol
 
 // The buffer of an object, and that of the memory map below it: NumPy lets go of the latter, but
 // a map that is closed takes its memory along.
-struct HeldBuffers {
+struct HeldBuffers : Owner {
     Py_buffer view{}, map{};
-    HeldBuffers() = default;
-    HeldBuffers(const HeldBuffers&) = delete;
-    HeldBuffers& operator=(const HeldBuffers&) = delete;
-    ~HeldBuffers() {
+    ~HeldBuffers() override {
         PyBuffer_Release(&map);
         PyBuffer_Release(&view);
     }
 };
-
-void release_buffers(void* context) {
-    release_with_interpreter([](void* held) { delete static_cast<HeldBuffers*>(held); }, context);
-}
 
 // What the memory of NumPy arrays and memoryviews belongs to.
 Object memory_owner(PyObject* o) {
@@ -215,7 +207,7 @@ std::optional<Imported> import_buffer(PyObject* o, bool writable) {
         if (PyObject_GetBuffer(owner.get(), &held->map, PyBUF_SIMPLE) < 0) throw PythonError{};
         immutable = held->map.readonly != 0;
     }
-    Ref<Block> block = Block::borrow(data, length, kCpu, release_buffers, held.release());
+    Ref<Block> block = foreign_block(data, length, std::move(held));
     return Imported{foreign_array(std::move(block), StorageKind::Shared, read_only, stored,
                                   std::move(shape), std::move(strides)),
                     *dtype, immutable};
@@ -631,10 +623,17 @@ struct Export {
     bool read_only() const { return array.storage->read_only() || overlaps_itself(array); }
 };
 
-PyObject* numpy_view(PyObject* exported) {
+// A NumPy array on the memory of a memoryview.
+Object numpy_view(PyObject* exported) {
     Object numpy = Object::steal(PyImport_ImportModule("numpy"));
     Object name = Object::steal(PyUnicode_FromString("asarray"));
-    return PyObject_CallMethodObjArgs(numpy.get(), name.get(), exported, nullptr);
+    Object view =
+        Object::steal(PyObject_CallMethodObjArgs(numpy.get(), name.get(), exported, nullptr));
+    // For lack of memory NumPy takes the elements one by one, as integers or floats of its own.
+    PyObject* base = state().ndarray_base;
+    Object owner = Object::steal(Py_TYPE(base)->tp_descr_get(base, view.get(), nullptr));
+    if (owner.get() == Py_None) throw std::bad_alloc();
+    return view;
 }
 
 // One byte an element, as NumPy has bools.
@@ -651,7 +650,7 @@ PyObject* export_buffer(PyObject* const* args) {
     auto view_as = [&](const Array& memory, PyObject* dtype) {
         Object carrier = Object::steal(wrap(Array(memory)));
         Object buffer = Object::steal(PyMemoryView_FromObject(carrier.get()));
-        Object plain = Object::steal(numpy_view(buffer.get()));
+        Object plain = numpy_view(buffer.get());
         return dtype ? call_method(plain.get(), "view", dtype) : plain.release();
     };
     if (is_bool(x.dtype)) return view_as(unpacked_bytes(x), dtype_object(DType::Bool));
@@ -817,16 +816,14 @@ std::optional<DType> dtype_of_dlpack(dlpack::DataType t) {
     }
 }
 
-// The deleter of a consumed tensor may need the interpreter (NumPy's does).
+// A consumed tensor, whose deleter may need the interpreter (NumPy's does).
 template <class M>
-void release_tensor(void* context) {
-    release_with_interpreter(
-        [](void* held) {
-            auto* managed = static_cast<M*>(held);
-            if (managed->deleter) managed->deleter(managed);
-        },
-        context);
-}
+struct ConsumedTensor : Owner {
+    M* managed = nullptr;
+    ~ConsumedTensor() override {
+        if (managed && managed->deleter) managed->deleter(managed);
+    }
+};
 
 // The places of the lowest and the highest element of a tensor, or nothing where its bits have no
 // 64-bit numbers.
@@ -860,11 +857,10 @@ std::optional<DeviceId> device_of_dlpack(dlpack::Device d) {
     return std::nullopt;
 }
 
-Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context, bool read_only,
+Array array_of_tensor(const dlpack::Tensor& t, std::unique_ptr<Owner> owner, bool read_only,
                       bool must_share) {
-    // From here on the Block owns the tensor, whatever happens.
     auto* first = static_cast<std::byte*>(t.data) + t.byte_offset;
-    Ref<Block> block = Block::borrow(first, INT64_MAX, kCpu, release, context);
+    Ref<Block> block = foreign_block(first, INT64_MAX, std::move(owner));
     auto dtype = dtype_of_dlpack(t.dtype);
     if (!dtype) {
         raise(ErrorKind::Buffer,
@@ -931,6 +927,16 @@ Array array_of_tensor(const dlpack::Tensor& t, ReleaseFn release, void* context,
     return out;
 }
 
+// Takes the tensor out of the capsule.
+template <class M>
+std::unique_ptr<ConsumedTensor<M>> take_tensor(PyObject* capsule, const char* used_name) {
+    auto owner = std::make_unique<ConsumedTensor<M>>();
+    auto* managed = static_cast<M*>(PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)));
+    if (PyCapsule_SetName(capsule, used_name) < 0) throw PythonError{};
+    owner->managed = managed;
+    return owner;
+}
+
 Array consume(PyObject* capsule, bool must_share) {
     if (PyCapsule_IsValid(capsule, dlpack::kVersionedName)) {
         auto* m = static_cast<dlpack::ManagedVersioned*>(
@@ -940,14 +946,14 @@ Array consume(PyObject* capsule, bool must_share) {
                   "from_dlpack: DLPack version %u.%u is not supported; accepted: 1.x",
                   m->version.major, m->version.minor);
         }
-        if (PyCapsule_SetName(capsule, dlpack::kUsedVersionedName) < 0) throw PythonError{};
-        return array_of_tensor(m->tensor, release_tensor<dlpack::ManagedVersioned>, m,
-                               m->flags & dlpack::kReadOnly, must_share);
+        auto owner = take_tensor<dlpack::ManagedVersioned>(capsule, dlpack::kUsedVersionedName);
+        return array_of_tensor(m->tensor, std::move(owner), m->flags & dlpack::kReadOnly,
+                               must_share);
     }
     if (PyCapsule_IsValid(capsule, dlpack::kName)) {
-        auto* m = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(capsule, dlpack::kName));
-        if (PyCapsule_SetName(capsule, dlpack::kUsedName) < 0) throw PythonError{};
-        return array_of_tensor(m->tensor, release_tensor<dlpack::Managed>, m, false, must_share);
+        auto owner = take_tensor<dlpack::Managed>(capsule, dlpack::kUsedName);
+        const dlpack::Tensor& tensor = owner->managed->tensor;
+        return array_of_tensor(tensor, std::move(owner), false, must_share);
     }
     raise(ErrorKind::Buffer, "from_dlpack: __dlpack__ returned no unused DLPack capsule");
 }
