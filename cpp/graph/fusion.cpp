@@ -277,18 +277,33 @@ class Scheduler {
     std::vector<Group> groups_;
 };
 
+// Plans and runs one entry; where there is no memory for a plan, its result fails.
+Outcome run_entry(Entry& e) {
+    try {
+        return Scheduler({&e, 1}).run();
+    } catch (...) {
+        const Failure failure = explain(e, *failure_of(std::current_exception()));
+        e.output.storage->fail(failure);
+        e.done = true;
+        return {true, failure};
+    }
+}
+
 }  // namespace
 
 Outcome run_entries(std::span<Entry> entries) {
     try {
         return Scheduler(entries).run();
     } catch (...) {
-        const Failure failure = failure_of(std::current_exception());
+        // No memory for a plan of all that is left: one after the other they need less.
+        Outcome all;
         for (Entry& e : entries) {
-            if (!e.done) e.output.storage->fail(failure);
-            e.done = true;
+            if (e.done) continue;
+            const Outcome one = run_entry(e);
+            if (!all.error) all.error = one.error;
+            if (!one.finished) return {false, all.error};
         }
-        return {true, failure};
+        return all;
     }
 }
 

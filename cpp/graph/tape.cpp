@@ -180,9 +180,14 @@ Tape& Tape::current() {
 
 Tape* Tape::lend() {
     std::lock_guard lock(registry().mutex);
-    if (registry().idle.empty()) return registry().tapes.emplace_back(new Tape);
-    Tape* tape = registry().idle.back();
-    registry().idle.pop_back();
+    auto& [mutex, tapes, idle] = registry();
+    if (idle.empty()) {
+        tapes.reserve(tapes.size() + 1);
+        idle.reserve(tapes.size() + 1);  // giving it back needs no memory
+        return tapes.emplace_back(new Tape);
+    }
+    Tape* tape = idle.back();
+    idle.pop_back();
     return tape;
 }
 

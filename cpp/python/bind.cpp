@@ -94,7 +94,9 @@ void set_python_error() {
 }
 
 void forgive(PyObject* kind) {
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(kind)) throw PythonError{};
+    if (PyErr_Occurred() &&
+        (!PyErr_ExceptionMatches(kind) || PyErr_ExceptionMatches(PyExc_MemoryError)))
+        throw PythonError{};
     PyErr_Clear();
 }
 
@@ -339,10 +341,10 @@ Dims to_dims(PyObject* o, const char* function, const char* parameter) {
 }
 
 PyObject* dims_tuple(const Dims& dims) {
-    PyObject* tuple = PyTuple_New(dims.size());
-    if (!tuple) throw PythonError{};
-    for (int i = 0; i < dims.size(); ++i) PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(dims[i]));
-    return tuple;
+    Object tuple = Object::steal(PyTuple_New(dims.size()));
+    for (int i = 0; i < dims.size(); ++i)
+        PyTuple_SET_ITEM(tuple.get(), i, Object::steal(PyLong_FromLongLong(dims[i])).release());
+    return tuple.release();
 }
 
 std::optional<Dims> to_axes(PyObject* o, int ndim, const char* function) {

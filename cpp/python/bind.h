@@ -33,7 +33,7 @@ PyObject* guarded(F&& body) noexcept {
     }
 }
 
-// Clears an exception of a kind; throws PythonError where another one is set.
+// Clears an exception of a kind; throws PythonError where another one, or MemoryError, is set.
 void forgive(PyObject* kind);
 
 // A counted PyObject, for results under construction.

@@ -25,9 +25,13 @@ bool is_array(PyObject* o) { return Py_TYPE(o) == state().array_type; }
 Array& array_of(PyObject* o) { return *nb::inst_ptr<Array>(nb::handle(o)); }
 
 PyObject* wrap(Array&& x) {
-    nb::object instance =
-        nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(state().array_type)));
-    if (!instance.ptr()) throw PythonError{};
+    nb::object instance;
+    try {
+        instance = nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(state().array_type)));
+    } catch (nb::python_error& error) {
+        error.restore();
+        throw PythonError{};
+    }
     new (nb::inst_ptr<Array>(instance)) Array(std::move(x));
     nb::inst_mark_ready(instance);
     return instance.release().ptr();

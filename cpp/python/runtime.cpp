@@ -90,6 +90,12 @@ PyObject* set_pool_limit(PyObject* const* args) {
     to_device(args[0]).set_memory_limit(to_int(args[1], "set_limit", "size"));
     return Py_NewRef(Py_None);
 }
+// For tests: see pool.h.
+PyObject* fail_every(PyObject* const* args) {
+    pool::fail_every(to_int(args[0], "fail_every", "n"));
+    return Py_NewRef(Py_None);
+}
+PyObject* requests_since(PyObject* const*) { return PyLong_FromLongLong(pool::requests_since()); }
 
 // Arenas are capsules; _memory.py makes their public class of them.
 constexpr const char* kArena = "ascend_array_api.arena";
@@ -213,6 +219,8 @@ PyMethodDef runtime_methods[] = {
     method<total_memory, 1>("total_memory"),
     method<pool_limit, 1>("pool_limit"),
     method<set_pool_limit, 2>("set_pool_limit"),
+    method<fail_every, 1>("fail_every"),
+    method<requests_since, 0>("requests_since"),
     method<make_arena, 1>("make_arena"),
     method<enter_arena, 1>("enter_arena"),
     method<leave_arena, 1>("leave_arena"),

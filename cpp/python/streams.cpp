@@ -46,26 +46,24 @@ thread_local Caller noted;
 const std::string* running_line() {
     static std::mutex& mutex = *new std::mutex;
     static auto& lines = *new std::unordered_set<std::string>;  // one for each line of the source
-    auto frame = reinterpret_cast<PyObject*>(PyEval_GetFrame());
-    Py_XINCREF(frame);
-    const std::string* line = nullptr;
-    while (frame) {
-        auto* f = reinterpret_cast<PyFrameObject*>(frame);
+    auto own = [](auto* o) { return o ? Object::steal(reinterpret_cast<PyObject*>(o)) : Object(); };
+    PyFrameObject* running = PyEval_GetFrame();
+    Py_XINCREF(running);
+    for (Object frame = own(running); frame;) {
+        auto* f = reinterpret_cast<PyFrameObject*>(frame.get());
         PyCodeObject* code = PyFrame_GetCode(f);
-        bool ours =
-            PyUnicode_Tailmatch(code->co_filename, state().package, 0, PY_SSIZE_T_MAX, -1) > 0;
-        const char* file = ours ? nullptr : PyUnicode_AsUTF8(code->co_filename);
-        if (file) {
-            std::lock_guard lock(mutex);
-            line = &*lines.insert(file + (":" + std::to_string(PyFrame_GetLineNumber(f)))).first;
+        const Object held = own(code);
+        if (PyUnicode_Tailmatch(code->co_filename, state().package, 0, PY_SSIZE_T_MAX, -1) > 0) {
+            frame = own(PyFrame_GetBack(f));
+            continue;
         }
-        auto outer = ours ? reinterpret_cast<PyObject*>(PyFrame_GetBack(f)) : nullptr;
-        Py_DECREF(code);
-        Py_DECREF(frame);
-        frame = outer;
+        const char* file = PyUnicode_AsUTF8(code->co_filename);
+        if (!file) break;
+        std::lock_guard lock(mutex);
+        return &*lines.insert(file + (":" + std::to_string(PyFrame_GetLineNumber(f)))).first;
     }
     PyErr_Clear();
-    return line;
+    return nullptr;
 }
 
 // The tape of the stream in whose `with` block the caller, a thread or a coroutine, is.

@@ -30,6 +30,26 @@ const bool is_enabled = [] {
     return !setting || std::strcmp(setting, "off") != 0;
 }();
 
+// ---- faults on purpose
+
+struct Faults {
+    const bool possible;
+    std::atomic<int64_t> every, requests{0};
+
+    explicit Faults(const char* setting)
+        : possible(setting != nullptr), every(setting ? std::atoll(setting) : 0) {}
+    // Counts a request and tells whether it fails.
+    bool strike() {
+        int64_t n = every.load(std::memory_order_relaxed);
+        int64_t count = requests.fetch_add(1, std::memory_order_relaxed) + 1;
+        return n > 0 && count % n == 0;
+    }
+};
+Faults faults(std::getenv("ASCEND_ARRAY_API_FAULTS"));
+
+// Small pieces go to shelves when they are freed.
+const bool keeps_small = is_enabled && !faults.possible;
+
 int class_of(int64_t nbytes) {
     return static_cast<int>(static_cast<uint64_t>(nbytes - (nbytes > 0)) / kStep);
 }
@@ -137,6 +157,8 @@ struct ThreadCacheOwner {
         Pool& shared = pool();
         std::lock_guard lock(shared.mutex);
         if (shared.idle.empty()) {
+            shared.caches.reserve(shared.caches.size() + 1);
+            shared.idle.reserve(shared.caches.size() + 1);  // giving it back needs no memory
             cache = shared.caches.emplace_back(new ThreadCache);
         } else {
             cache = shared.idle.back();
@@ -211,26 +233,32 @@ void* take(int64_t nbytes, ThreadCache& cache) {
             return piece;
         }
     }
-    void* piece = !is_enabled        ? pool().segments.take_apart(piece_bytes(nbytes))
-                  : nbytes <= kSmall ? take_small(class_of(nbytes), cache)
-                                     : pool().segments.take(nbytes);
+    void* piece = nbytes <= kSmall && keeps_small ? take_small(class_of(nbytes), cache)
+                  : nbytes > kSmall && is_enabled ? pool().segments.take(nbytes)
+                                                  : pool().segments.take_apart(piece_bytes(nbytes));
     if (!piece) return nullptr;
     cache.count(piece_bytes(nbytes));
     if (cache.unchecked >= kPeakStep) look_at_peak(cache);
     return piece;
 }
 
-[[gnu::noinline]] void* allocate_slowly(int64_t nbytes, ThreadCache& cache) {
-    void* p = take(nbytes, cache);
-    if (p) return p;
-    free_cached();
-    return take(nbytes, cache);
+[[gnu::noinline]] void* allocate_slowly(int64_t nbytes, void (*relieve)(), ThreadCache& cache) {
+    const bool fails = faults.possible && faults.strike();
+    if (!fails) {
+        if (void* p = take(nbytes, cache)) return p;
+        free_cached();
+        if (void* p = take(nbytes, cache)) return p;
+    }
+    if (!relieve) return nullptr;
+    relieve();
+    return fails ? nullptr : take(nbytes, cache);
 }
 
 [[gnu::noinline]] void free_slowly(void* p, int64_t nbytes, ThreadCache& cache) {
     if (Arena::exists() && Arena::give(p)) return;
     cache.used.add(-piece_bytes(nbytes));
-    if (!is_enabled) return pool().segments.give_apart(p, piece_bytes(nbytes));
+    if (nbytes <= kSmall ? !keeps_small : !is_enabled)
+        return pool().segments.give_apart(p, piece_bytes(nbytes));
     nbytes <= kSmall ? give_small(p, class_of(nbytes), cache) : pool().segments.give(p, nbytes);
 }
 
@@ -246,6 +274,13 @@ int64_t memory_limit() {
 
 bool enabled() { return is_enabled; }
 
+void fail_every(int64_t n) {
+    if (!faults.possible) return;
+    faults.every.store(n, std::memory_order_relaxed);
+    faults.requests.store(0, std::memory_order_relaxed);
+}
+int64_t requests_since() { return faults.requests.load(std::memory_order_relaxed); }
+
 void out_of_memory(int64_t nbytes, const char* purpose) {
     Stats now = stats();
     raise(ErrorKind::Memory,
@@ -254,7 +289,7 @@ void out_of_memory(int64_t nbytes, const char* purpose) {
           static_cast<long long>(now.cached), static_cast<long long>(memory_limit()));
 }
 
-void* try_allocate(int64_t nbytes) {
+void* try_allocate(int64_t nbytes, void (*relieve)()) {
     ThreadCache& cache = thread_cache();
     if (nbytes <= kSmall && !Arena::entered()) {
         int index = class_of(nbytes);
@@ -264,18 +299,18 @@ void* try_allocate(int64_t nbytes) {
             return piece;
         }
     }
-    return allocate_slowly(nbytes, cache);
+    return allocate_slowly(nbytes, relieve, cache);
 }
 
-void* allocate(int64_t nbytes) {
-    void* p = try_allocate(nbytes);
+void* allocate(int64_t nbytes, void (*relieve)()) {
+    void* p = try_allocate(nbytes, relieve);
     if (!p) out_of_memory(nbytes);
     return p;
 }
 
 void free(void* p, int64_t nbytes) {
     ThreadCache& cache = thread_cache();
-    if (nbytes <= kSmall && !Arena::exists() && is_enabled) {
+    if (nbytes <= kSmall && !Arena::exists() && keeps_small) {
         int index = class_of(nbytes);
         Shelf& shelf = cache.shelves[index];
         if (shelf.count.get() < kKept) {

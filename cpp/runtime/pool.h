@@ -10,11 +10,12 @@
 
 namespace asc::pool {
 
-// Memory of at least nbytes, aligned to 64 bytes and padded to a multiple of 64. Throws
-// Error(Memory) that says what was asked and what is held.
-void* allocate(int64_t nbytes);
+// Memory of at least nbytes, aligned to 64 bytes and padded to a multiple of 64. Where there is not
+// enough it calls `relieve`, which may free some, and tries again; then throws Error(Memory) that
+// says what was asked and what is held.
+void* allocate(int64_t nbytes, void (*relieve)() = nullptr);
 // The same, null where there is not enough.
-void* try_allocate(int64_t nbytes);
+void* try_allocate(int64_t nbytes, void (*relieve)() = nullptr);
 // What allocate throws; `purpose` follows the size, as in " for an arena".
 [[noreturn]] void out_of_memory(int64_t nbytes, const char* purpose = "");
 // Gives back memory; nbytes as asked for.
@@ -40,5 +41,12 @@ void set_limit(int64_t bytes);
 int64_t limit();
 // The most that one array can have: of the two above, the smaller.
 int64_t memory_limit();
+
+// For tests of missing memory: from now on every n-th request fails (0: none). Does nothing but
+// where the process was started with ASCEND_ARRAY_API_FAULTS=n, which sets the first n; no thread
+// keeps small pieces for itself then, so that each request is one.
+void fail_every(int64_t n);
+// Requests since then; 0 without that variable.
+int64_t requests_since();
 
 }  // namespace asc::pool
