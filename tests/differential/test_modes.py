@@ -18,12 +18,12 @@ MODES = [
     {"DEFER": "auto", "NUM_THREADS": "1"},
     {"DEFER": "auto", "NUM_THREADS": "5"},
 ]
+#: the environment variables that a mode consists of
+SETTINGS = [f"ASCEND_ARRAY_API_{name}" for name in ("DEFER", "FUSION", "POOL", "NUM_THREADS")]
 
 
 def hashes(child_env, **settings):
-    env = dict(child_env)
-    for name in ("DEFER", "FUSION", "POOL", "NUM_THREADS"):
-        env.pop(f"ASCEND_ARRAY_API_{name}", None)
+    env = {name: value for name, value in child_env.items() if name not in SETTINGS}
     env.update({f"ASCEND_ARRAY_API_{name}": value for name, value in settings.items()})
     command = [sys.executable, str(SCRIPT), "0", str(EXAMPLES)]
     done = subprocess.run(command, env=env, capture_output=True, text=True)
