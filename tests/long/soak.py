@@ -1,11 +1,11 @@
 """Everything at once for a long time: python tests/long/soak.py [--minutes 30 | --seconds 5]
 
 Threads make random calls of every function, run random programs on arrays of their own and on
-shared ones, export, pickle, enter arenas and streams, while one of them takes memory up to the limit
-of the pool, gives it back, empties the cache and changes the number of worker threads. Every result
-is compared with what one thread got alone, or with NumPy. Missing memory may raise MemoryError, and
-nothing else. At the end the resident memory is what it was after the first fifth of the time, and
-the pool holds what it held before.
+shared ones, export, pickle, enter arenas and streams, while one of them takes memory up to the
+limit of the pool, gives it back, empties the cache and changes the number of worker threads. Every
+result is compared with what one thread got alone, or with NumPy. Missing memory may raise
+MemoryError, and nothing else. At the end the resident memory is what it was after the first fifth
+of the time, and the pool holds what it held before.
 """
 
 import argparse
