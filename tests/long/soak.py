@@ -4,8 +4,8 @@ Threads make random calls of every function, run random programs on arrays of th
 shared ones, export, pickle, enter arenas and streams, while one of them takes memory up to the
 limit of the pool, gives it back, empties the cache and changes the number of worker threads. Every
 result is compared with what one thread got alone, or with NumPy. Missing memory may raise
-MemoryError, and nothing else. At the end the pool holds what it held before. Resident memory goes up
-and down with the cache; its least in the last third of the time is that of the first third.
+MemoryError, and nothing else. At the end the pool holds what it held before. Resident memory goes
+up and down with the cache; its least in the last third of the time is that of the first third.
 """
 
 import argparse
@@ -165,8 +165,8 @@ def main():
     early, late = min(samples[third // 3 : third]), min(samples[-third:])
     print(
         f"{soak.steps} steps on {len(threads)} threads in {time.monotonic() - start:.0f} s, "
-        f"{soak.missed} times MemoryError, all results right; resident: {early / MIB:.0f} MiB "
-        f"at least in the first third, {late / MIB:.0f} in the last, {max(samples) / MIB:.0f} at most"
+        f"{soak.missed} times MemoryError, all results right; resident: {early / MIB:.0f} MiB at "
+        f"least in the first third, {late / MIB:.0f} in the last, {max(samples) / MIB:.0f} at most"
     )
     assert late <= early + SLACK, "resident memory grows"
     assert soak.missed < soak.steps / 2
