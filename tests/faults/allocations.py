@@ -68,9 +68,9 @@ class Sweep:
 
     def held(self, expected):
         """Return how many bytes are in use; only garbage may be above what is expected."""
-        if _core.pool_stats()["used"] != expected:
+        if _core.pool_stats("cpu")["used"] != expected:
             gc.collect()
-        return _core.pool_stats()["used"]
+        return _core.pool_stats("cpu")["used"]
 
     def steps(self, call, most):
         """Return the values of n: all up to the number of requests, or some of them."""
@@ -86,7 +86,7 @@ class Sweep:
         call = everything.CALLS[name]
         want = everything.values(call(self.inputs))
         self.settle()
-        used = _core.pool_stats()["used"]
+        used = _core.pool_stats("cpu")["used"]
         for n in self.steps(call, most):
             self.runs += 1
             got = self.attempt(call, n)
