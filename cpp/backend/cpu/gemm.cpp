@@ -136,7 +136,8 @@ class Plan {
         columns_ = most >= p_.n ? p_.n : std::max(most / unit() * unit(), unit());
         // Narrow blocks may be long, as long as there are some for every thread.
         const int64_t shared = round_up(ceil_div(p_.m, 4 * par_.threads), kTiledRows);
-        rows_ = std::max(rows_, std::min(kStackBytes / (columns_ * size_), shared));
+        const int64_t stacked = kStackBytes / (columns_ * size_) / kTiledRows * kTiledRows;
+        rows_ = std::max(rows_, std::min(stacked, shared));
     }
     // Whole strips that start at borders.
     int64_t unit() const { return std::max(kernels_.strip, kBlockBorder); }
@@ -327,7 +328,7 @@ class Plan {
     Product p_;
     const Parallel& par_;
     int64_t size_;                    // bytes of an element
-    int64_t rows_ = 0, columns_ = 0;  // of the largest block
+    int64_t rows_ = 0, columns_ = 0;  // of the largest block; rows in whole tiles
     int64_t stacked_ = 0;             // matrices in one block, where several fit
     int64_t elements_ = 0;            // of the largest block
     int64_t rows_each_ = 0;  // rows of the matrices of `a` that were merged, if they lie apart
