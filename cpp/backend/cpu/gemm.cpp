@@ -351,7 +351,9 @@ class VectorProducts {
     }
 
     void run(const Parallel& par) {
-        if (p_.k <= kReduceLanes) return run_short(par);
+        // A whole row of lanes needs no rest: rows of that length are read as they lie.
+        if (p_.k < kReduceLanes || (p_.k == kReduceLanes && b_.row_stride != 1))
+            return run_short(par);
         if (p_.batch == 1 && n_ * p_.k >= par.threads * kTaskWork / 8)
             width_ = std::min(width_, round_up(ceil_div(n_, par.threads), kLeastColumns));
         const int64_t groups = ceil_div(n_, width_), branches = ceil_div(blocks_, kDotBranch);

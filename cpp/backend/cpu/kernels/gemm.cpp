@@ -719,7 +719,7 @@ struct Gemm {
         Acc* out = static_cast<Acc*>(acc);
         const Mem *x = static_cast<const Mem*>(vector), *data = static_cast<const Mem*>(b.data);
         int64_t j = 0;
-        if (b.row_stride == 1 && (n == 1 || k >= kPackDepth)) {
+        if (b.row_stride == 1 && (n == 1 || k >= kPackDepth || k == kReduceLanes)) {
             if constexpr (kComplex) {
                 for (; j < n; ++j)
                     column_complex(out + 2 * j, x, data + 2 * j * b.col_stride, k, conj);
