@@ -28,6 +28,15 @@ std::byte* Lines::address(int64_t line) const {
     return x_.storage->data() + offset(line) * element_bytes_;
 }
 
+int64_t Lines::even(int64_t line) const {
+    return strides_.empty() ? 1 : shape_.back() - line % shape_.back();
+}
+
+int64_t Lines::abreast(int64_t line) const {
+    const bool adjacent = stride_ != 1 && !strides_.empty() && strides_.back() == 1;
+    return adjacent ? even(line) : 1;
+}
+
 void Lines::move_bits(int64_t at, std::byte* packed, bool read) const {
     constexpr int64_t kBlock = 512;
     uint8_t block[kBlock / 8];
@@ -50,11 +59,9 @@ template <bool kRead>
 void Lines::move(int64_t first, int64_t count, std::byte* packed) const {
     const KernelTable& k = kernels();
     const int width = width_index(x_.dtype);
-    const bool adjacent =
-        !is_bool(x_.dtype) && stride_ != 1 && !strides_.empty() && strides_.back() == 1;
     while (count > 0) {
         const int64_t at = offset(first);
-        int64_t run = adjacent ? std::min(count, shape_.back() - first % shape_.back()) : 1;
+        int64_t run = is_bool(x_.dtype) ? 1 : std::min(count, abreast(first));
         if (run < kTransposeLines) run = 1;
         if (is_bool(x_.dtype)) {
             move_bits(at, packed, kRead);
@@ -81,6 +88,17 @@ void Lines::read(int64_t first, int64_t count, void* dst) const {
 void Lines::write(int64_t first, int64_t count, const void* src) const {
     // Only `read` writes to the packed side.
     move<false>(first, count, static_cast<std::byte*>(const_cast<void*>(src)));
+}
+
+void Lines::read_columns(int64_t first, int64_t count, void* dst) const {
+    auto* column = static_cast<std::byte*>(dst);
+    const int64_t step = strides_.empty() ? 0 : strides_.back();
+    for (int64_t left = count, run; left > 0; left -= run, first += run) {
+        run = std::min(left, even(first));
+        kernels().transpose[width_index(x_.dtype)](column, count, address(first), step, run,
+                                                   length_);
+        column += run * element_bytes_;
+    }
 }
 
 }  // namespace asc::cpu

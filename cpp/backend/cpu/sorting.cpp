@@ -19,6 +19,9 @@ constexpr int64_t kThreadWork = workers::kThreadWork / 2;
 // cache.
 constexpr int64_t kGroupBytes = 1 << 16;
 constexpr int64_t kMaxGroup = 64;
+// Lines side by side that are worked on as columns, kColumns of them at a time or as many as make
+// kColumnWork elements. Lines up to kShortLine are turned into columns first.
+constexpr int64_t kAbreast = 16, kColumns = 256, kColumnWork = 1 << 16, kShortLine = 64;
 
 int64_t round_up(int64_t bytes) { return (bytes + 63) & ~int64_t{63}; }
 int64_t key_bytes(DType d) { return is_bool(d) ? 1 : itemsize(d); }
@@ -66,6 +69,21 @@ void for_line_groups(const Lines& lines, bool one_thread, Bytes bytes, F body) {
     slots.spread([&](int64_t task, void* scratch) {
         const int64_t first = task * group;
         body(first, std::min(group, count - first), scratch, alone);
+    });
+}
+
+// Runs body(first, count) over groups of lines that lie side by side.
+template <class F>
+void for_columns(const Lines& lines, F body) {
+    const int64_t count = lines.count(), n = lines.length();
+    const Parallel par = team(n * count);
+    const int64_t fair = (count + 2 * par.threads - 1) / (2 * par.threads);
+    const int64_t most = std::max<int64_t>(kColumnWork / n, kColumns);
+    const int64_t group = std::clamp((fair + kAbreast - 1) / kAbreast * kAbreast, kAbreast, most);
+    run_each(par, (count + group - 1) / group, [&](int64_t task) {
+        const int64_t end = std::min(count, (task + 1) * group);
+        for (int64_t i = task * group, run; i < end; i += run)
+            body(i, run = std::min(end - i, lines.abreast(i)));
     });
 }
 
@@ -335,11 +353,23 @@ void arg_extreme(const Array& x, int axis, bool largest, const Array& out) {
     if (out.size() == 0) return;
     const Lines in(x, axis);
     const ArgExtremeFn kernel = kernels().arg_extreme[largest][index(x.dtype)];
+    const ArgExtremeColumnsFn columns = kernels().arg_extreme_columns[largest][index(x.dtype)];
     const int64_t n = in.length(), line = in.line_bytes(), size = key_bytes(x.dtype);
     auto* result = reinterpret_cast<int64_t*>(out.data());
-    auto bytes = [&](int64_t count, int) { return in.direct() ? 0 : count * line; };
+    if (n <= INT32_MAX && !is_bool(x.dtype) && in.abreast(0) >= kAbreast) {
+        for_columns(in, [&](int64_t first, int64_t count) {
+            columns(in.address(first), in.stride(), n, count, result + first);
+        });
+        return;
+    }
+    const bool turned = in.direct() && n <= kShortLine;
+    auto bytes = [&](int64_t count, int) { return in.direct() && !turned ? 0 : count * line; };
     for_line_groups(
         in, false, bytes, [&](int64_t first, int64_t count, void* memory, Parallel par) {
+            if (turned) {
+                in.read_columns(first, count, memory);
+                return columns(memory, count, n, count, result + first);
+            }
             if (!in.direct()) in.read(first, count, memory);
             for (int64_t i = 0; i < count; ++i) {
                 const std::byte* data =

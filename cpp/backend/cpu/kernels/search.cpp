@@ -422,6 +422,45 @@ int64_t arg_extreme(const void* src, int64_t n) {
     }
 }
 
+// An element as an integer whose largest is wanted; every NaN comes before all else.
+template <bool Max, class T>
+ASC_INLINE typename Order<T>::K extreme_key(const T* x) {
+    using O = Order<T>;
+    typename O::K bits;
+    __builtin_memcpy(&bits, x, sizeof bits);
+    const auto rank = O::rank(bits);
+    return Max || (O::kFloat && rank == O::kNan) ? rank : static_cast<typename O::K>(~rank);
+}
+
+// A row at a time, so that memory is read in its order.
+template <bool Max, class T>
+void arg_extreme_columns(const void* src, int64_t pitch, int64_t rows, int64_t cols, int64_t* out) {
+    using K = typename Order<T>::K;
+    using Row = typename IntOf<sizeof(T)>::wide;
+    constexpr int64_t kColumns = 256;
+    K best[kColumns];
+    Row at[kColumns];
+    for (int64_t first = 0; first < cols; first += kColumns) {
+        const auto* a = static_cast<const T*>(src) + first;
+        const int64_t n = min64(kColumns, cols - first);
+        for (int64_t j = 0; j < n; ++j) {
+            best[j] = extreme_key<Max>(a + j);
+            at[j] = 0;
+        }
+        for (Row r = 1; r < static_cast<Row>(rows); ++r) {
+            a += pitch;
+            for (int64_t j = 0; j < n; ++j) {
+                const K key = extreme_key<Max>(a + j);
+                at[j] = key > best[j] ? r : at[j];
+                best[j] = key > best[j] ? key : best[j];
+            }
+        }
+        for (int64_t j = 0; j < n; ++j) {
+            out[first + j] = at[j];
+        }
+    }
+}
+
 // ---------------------------------------------------------------- true bits
 
 // Byte k of entry b: the position of the k-th set bit of b.
@@ -489,9 +528,12 @@ struct Fill {
         t.distinct[d] = distinct<T>;
         if constexpr (kIsComplex<T>) {
             t.arg_extreme[0][d] = t.arg_extreme[1][d] = nullptr;
+            t.arg_extreme_columns[0][d] = t.arg_extreme_columns[1][d] = nullptr;
         } else {
             t.arg_extreme[0][d] = arg_extreme<false, T>;
             t.arg_extreme[1][d] = arg_extreme<true, T>;
+            t.arg_extreme_columns[0][d] = arg_extreme_columns<false, T>;
+            t.arg_extreme_columns[1][d] = arg_extreme_columns<true, T>;
         }
     }
 };

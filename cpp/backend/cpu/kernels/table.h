@@ -72,6 +72,9 @@ using MemberFn = void (*)(const void* sorted, int64_t n, const void* keys, int64
 using DistinctFn = int64_t (*)(void* values, int64_t* starts, const void* sorted, int64_t n);
 // The first position of the extreme of n > 0 elements; the first NaN if there is one.
 using ArgExtremeFn = int64_t (*)(const void* src, int64_t n);
+// The same for `cols` columns side by side, whose rows lie `pitch` elements apart; rows < 2**31.
+using ArgExtremeColumnsFn = void (*)(const void* src, int64_t pitch, int64_t rows, int64_t cols,
+                                     int64_t* out);
 
 // reduce.cpp
 enum class ReduceOp : uint8_t {
@@ -332,6 +335,7 @@ struct KernelTable {
     MemberFn member[kNumDTypes];
     DistinctFn distinct[kNumDTypes];
     ArgExtremeFn arg_extreme[2][kNumDTypes];  // least, largest; null for complex
+    ArgExtremeColumnsFn arg_extreme_columns[2][kNumDTypes];
     // out = base + the numbers of the `count` set bits among n.
     void (*positions)(int64_t* out, int64_t count, const uint8_t* src, int64_t src_bit, int64_t n,
                       int64_t base);
