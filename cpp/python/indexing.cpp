@@ -4,7 +4,9 @@
 // view. Where arrays take part, that view is then indexed by offsets: the arrays broadcast with
 // each other, and ints beside them count as arrays, as in NumPy.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "backend/cpu/elementwise.h"
@@ -15,6 +17,7 @@
 #include "graph/placement.h"
 #include "python/bind.h"
 #include "python/interop.h"
+#include "runtime/workers.h"
 
 namespace asc::python {
 namespace {
@@ -236,38 +239,85 @@ bool simple_view(const Array& x, const Key& key, Array& view, const char* functi
 // Offsets along the axes that one item consumes, with the shape in which they broadcast.
 struct Offsets {
     Dims shape;
-    std::vector<int64_t> values;
+    cpu::OffsetList values;
 };
 
+// f(begin, end) over [0, n) on the workers.
+template <class F>
+void for_pieces(int64_t n, F f) {
+    constexpr int64_t kPiece = workers::kThreadWork / 4;
+    workers::for_each((n + kPiece - 1) / kPiece,
+                      [&](int64_t i) { f(i * kPiece, std::min(n, (i + 1) * kPiece)); });
+}
+
 Offsets mask_offsets(const Array& x, int axis, const Array& mask, const char* function) {
-    for (int i = 0; i < mask.ndim(); ++i) {
+    const int last = mask.ndim() - 1;
+    bool even = true;  // neighbours in the mask are equally far apart in x
+    for (int i = 0; i <= last; ++i) {
         // The standard lets an extent of the mask be 0 whatever the array's.
         if (mask.shape[i] != x.shape[axis + i] && mask.shape[i] != 0) {
             raise(ErrorKind::Index, "%s: a mask of shape %s does not fit axes %d to %d of shape %s",
-                  function, to_string(mask.shape).c_str(), axis, axis + mask.ndim() - 1,
+                  function, to_string(mask.shape).c_str(), axis, axis + last,
                   to_string(x.shape).c_str());
         }
+        even &= i == last || x.strides[axis + i] == x.strides[axis + i + 1] * mask.shape[i + 1];
     }
     const Array positions = cpu::nonzero(reshape(contiguous(mask), {mask.size()}))[0];
     const auto* from = reinterpret_cast<const int64_t*>(positions.data());
-    Offsets result{positions.shape, std::vector<int64_t>(static_cast<size_t>(positions.size()))};
-    for (int64_t& offset : result.values) {
-        int64_t rest = *from++;
-        for (int i = mask.ndim() - 1; i >= 0; --i) {
-            offset += rest % mask.shape[i] * x.strides[axis + i];
-            rest /= mask.shape[i];
+    const int64_t step = last < 0 ? 0 : x.strides[axis + last];
+    Offsets result{positions.shape, cpu::OffsetList(static_cast<size_t>(positions.size()))};
+    int64_t* to = result.values.data();
+    for_pieces(positions.size(), [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; even && k < end; ++k) to[k] = from[k] * step;
+        for (int64_t k = begin; !even && k < end; ++k) {
+            int64_t rest = from[k], offset = 0;
+            for (int i = last; i >= 0; --i) {
+                offset += rest % mask.shape[i] * x.strides[axis + i];
+                rest /= mask.shape[i];
+            }
+            to[k] = offset;
         }
-    }
+    });
     return result;
 }
 
+// An axis that indices point into.
+struct Axis {
+    int number;
+    int64_t extent, stride;
+};
+
+// to[k] = the offset of index from[k] along the axis, behind the origin of its row of `count`, for
+// all k < n. An index is read once: another thread may be writing to it.
+template <class F>
+void list_offsets(int64_t* to, const int64_t* from, int64_t n, int64_t count, const Axis& axis,
+                  const char* function, F origin_of) {
+    std::atomic<int64_t> first_bad{n};
+    for_pieces(n, [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end;) {
+            const int64_t row = k / count, origin = origin_of(row);
+            for (const int64_t stop = std::min(end, (row + 1) * count); k < stop; ++k) {
+                const int64_t i = from[k], at = i < 0 ? i + axis.extent : i;
+                if (at >= 0 && at < axis.extent) {
+                    to[k] = origin + at * axis.stride;
+                    continue;
+                }
+                to[k] = i;
+                for (int64_t seen = first_bad; k < seen;)
+                    if (first_bad.compare_exchange_weak(seen, k)) break;
+                return;
+            }
+        }
+    });
+    if (first_bad < n) checked_index(to[first_bad], axis.extent, axis.number, function);
+}
+
 Offsets index_offsets(const Array& x, int axis, const Array& indices, const char* function) {
-    Offsets result{indices.shape, std::vector<int64_t>(static_cast<size_t>(indices.size()))};
-    const auto* source = reinterpret_cast<const int64_t*>(indices.data());
-    int64_t extent = x.shape[axis], stride = x.strides[axis];
-    for (size_t i = 0; i < result.values.size(); ++i) {
-        result.values[i] = checked_index(source[i], extent, axis, function) * stride;
-    }
+    const int64_t n = indices.size();
+    Offsets result{indices.shape, cpu::OffsetList(static_cast<size_t>(n))};
+    list_offsets(result.values.data(), reinterpret_cast<const int64_t*>(indices.data()), n, n,
+                 {axis, x.shape[axis], x.strides[axis]}, function,
+                 [](int64_t) { return int64_t{0}; });
     return result;
 }
 
@@ -281,7 +331,14 @@ Offsets combine(const Offsets& a, const Offsets& b, const char* function) {
               "%s: index arrays of shapes %s and %s could not be broadcast together", function,
               to_string(a.shape).c_str(), to_string(b.shape).c_str());
     }
-    Offsets result{shape, std::vector<int64_t>(static_cast<size_t>(product(shape)))};
+    Offsets result{shape, cpu::OffsetList(static_cast<size_t>(product(shape)))};
+    if (a.shape == b.shape) {
+        for_pieces(product(shape), [&](int64_t begin, int64_t end) {
+            for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
+                result.values[i] = a.values[i] + b.values[i];
+        });
+        return result;
+    }
     auto strides_in = [&](const Offsets& o) {
         Array array;
         array.shape = o.shape;
@@ -326,7 +383,10 @@ ArrayIndex resolve(const Array& x, const std::vector<Item>& items, const char* f
         gap |= indexed && !array;
         indexed |= array;
     }
-    Offsets offsets{{}, {0}};
+    std::optional<Offsets> offsets;
+    const auto add = [&](Offsets more) {
+        offsets = offsets ? combine(*offsets, more, function) : std::move(more);
+    };
     bool seen = false;
     int axis = 0;
     for (const Item& item : items) {
@@ -345,17 +405,17 @@ ArrayIndex resolve(const Array& x, const std::vector<Item>& items, const char* f
             if (item.kind == ItemKind::Int) {
                 s.base += item.start * x.strides[axis];
             } else if (is_bool(item.array.dtype)) {
-                offsets = combine(offsets, mask_offsets(x, axis, item.array, function), function);
+                add(mask_offsets(x, axis, item.array, function));
             } else {
-                offsets = combine(offsets, index_offsets(x, axis, item.array, function), function);
+                add(index_offsets(x, axis, item.array, function));
             }
         }
         axis += consumed(item);
     }
     result.shape = s.before;
-    for (int64_t extent : offsets.shape) result.shape.push_back(extent);
+    for (int64_t extent : offsets->shape) result.shape.push_back(extent);
     for (int64_t extent : s.after) result.shape.push_back(extent);
-    s.offsets = std::move(offsets.values);
+    s.offsets = std::move(offsets->values);
     return result;
 }
 
@@ -507,19 +567,10 @@ Array select_along_axis(const Array& x, const Array& raw, int axis, const char* 
     cpu::Selection s;
     s.base = source.offset;
     s.offsets.resize(static_cast<size_t>(indices.size()));
-    const auto* values = reinterpret_cast<const int64_t*>(indices.data());
-    int64_t row_count = product(outer);
-    size_t at = 0;
-    for (int64_t row = 0; row < row_count && count > 0; ++row) {
-        int64_t rest = row, origin = 0;
-        for (int i = outer.size() - 1; i >= 0; --i) {
-            origin += rest % outer[i] * source.strides[i];
-            rest /= outer[i];
-        }
-        for (int64_t j = 0; j < count; ++j, ++at) {
-            s.offsets[at] = origin + checked_index(values[at], extent, axis, function) * stride;
-        }
-    }
+    const Dims steps(source.strides.data(), outer.size());
+    list_offsets(s.offsets.data(), reinterpret_cast<const int64_t*>(indices.data()), indices.size(),
+                 count, {axis, extent, stride}, function,
+                 [&](int64_t row) { return offset_of(row, outer, steps); });
     Dims result_shape = outer;
     result_shape.push_back(count);
     Array out = Array::empty(result_shape, x.dtype, x.device());

@@ -3,15 +3,33 @@
 #include <vector>
 
 #include "core/array.h"
+#include "runtime/pool.h"
 
 namespace asc::cpu {
+
+// Memory of the pool, not initialised.
+template <class T>
+struct PoolAllocator {
+    using value_type = T;
+    T* allocate(size_t n) {
+        return static_cast<T*>(pool::allocate(static_cast<int64_t>(n * sizeof(T))));
+    }
+    void deallocate(T* p, size_t n) { pool::free(p, static_cast<int64_t>(n * sizeof(T))); }
+    void construct(T*) {}
+    template <class U>
+    void construct(T* p, U&& value) {
+        *p = static_cast<U&&>(value);
+    }
+    friend bool operator==(PoolAllocator, PoolAllocator) { return true; }
+};
+using OffsetList = std::vector<int64_t, PoolAllocator<int64_t>>;
 
 // The regular part of indexing by arrays. The indexed array has axes `before`, then the listed
 // offsets, then axes `after`; the packed side has the same elements row-major.
 struct Selection {
     Dims before, before_strides;
     Dims after, after_strides;
-    std::vector<int64_t> offsets;  // in elements (bool: bits), relative to the base
+    OffsetList offsets;  // in elements (bool: bits), relative to the base
     int64_t base = 0;
 
     int64_t size() const {
