@@ -157,6 +157,12 @@ bool load_bfloat16(PyObject* dtype) {
     if (!PyUnicode_Check(name.get()) ||
         PyUnicode_CompareWithASCIIString(name.get(), "bfloat16") != 0)
         return false;
+    return has_bfloat16();
+}
+
+bool has_bfloat16() {
+    State& s = state();
+    if (s.dtypes[index(DType::BFloat16)]) return true;
     Object module = Object::steal(PyImport_ImportModule("ascend_array_api.dtypes"));
     // The attribute is missing where ml_dtypes is.
     Py_XDECREF(PyObject_GetAttrString(module.get(), "bfloat16"));

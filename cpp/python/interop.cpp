@@ -801,7 +801,7 @@ std::optional<DType> dtype_of_dlpack(dlpack::DataType t) {
         case dlpack::kBool:
             return t.bits == 1 || t.bits == 8 ? std::optional(DType::Bool) : std::nullopt;
         case dlpack::kBfloat:
-            return t.bits == 16 ? std::optional(DType::BFloat16) : std::nullopt;
+            return t.bits == 16 && has_bfloat16() ? std::optional(DType::BFloat16) : std::nullopt;
         case dlpack::kFloat:
             return t.bits == 16   ? std::optional(DType::Float16)
                    : t.bits == 32 ? std::optional(DType::Float32)

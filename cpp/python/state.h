@@ -30,5 +30,7 @@ inline State& state() { return *the_state; }
 
 // Loads bfloat16 if that is what the dtype's name says; true if it is there now.
 bool load_bfloat16(PyObject* dtype);
+// bfloat16 is there, loaded now if need be; false where ml_dtypes is missing.
+bool has_bfloat16();
 
 }  // namespace asc::python
