@@ -108,7 +108,7 @@ class Program:
             elif kind == 7:
                 items.append(None)
             else:
-                items.append(np.array([c.number() for _ in range(c.below(4))], dtype=np.int64))
+                items.append(np.array([c.byte() % 9 - 4 for _ in range(c.below(4))], np.int64))
         return tuple(items)
 
     def ours(self, key):
