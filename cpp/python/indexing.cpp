@@ -31,6 +31,7 @@ struct Item {
     ItemKind kind;
     int64_t start = 0, step = 1, length = 0;  // Slice; Int: start
     Array array;                              // Array: bool, or int64 and row-major
+    bool after_ellipsis = false;              // which may stand for no axis at all
 };
 
 // Axes that an item of the key consumes.
@@ -156,10 +157,11 @@ std::vector<Item> parse(const Array& x, const Key& key, const char* function) {
         for (; count > 0; --count, ++axis)
             items.push_back({ItemKind::Slice, 0, 1, x.shape[axis], {}});
     };
-    size_t next_array = 0;
+    size_t next_array = 0, behind_ellipsis = 0;
     for (Py_ssize_t i = 0; i < key.count; ++i) {
         PyObject* o = key.items[i];
         if (o == Py_Ellipsis) {
+            behind_ellipsis = items.size() + static_cast<size_t>(x.ndim() - used);
             fill(x.ndim() - used);
         } else if (o == Py_None) {
             items.push_back({ItemKind::NewAxis, 0, 1, 1, {}});
@@ -186,6 +188,8 @@ std::vector<Item> parse(const Array& x, const Key& key, const char* function) {
         }
     }
     fill(x.ndim() - axis);
+    if (behind_ellipsis > 0 && behind_ellipsis < items.size())
+        items[behind_ellipsis].after_ellipsis = true;
     return items;
 }
 
@@ -379,8 +383,8 @@ ArrayIndex resolve(const Array& x, const std::vector<Item>& items, const char* f
     bool indexed = false, gap = false, apart = false;
     for (const Item& item : items) {
         bool array = item.kind == ItemKind::Array || item.kind == ItemKind::Int;
+        gap |= indexed && (!array || item.after_ellipsis);
         apart |= array && gap;
-        gap |= indexed && !array;
         indexed |= array;
     }
     std::optional<Offsets> offsets;

@@ -2,6 +2,9 @@
 
 import ctypes
 import gc
+import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -406,3 +409,29 @@ class TestTorch:
         a = data("bool")
         check(xp.from_dlpack(torch.from_numpy(a)), a)
         assert torch.equal(torch.from_dlpack(xp.asarray(a)), torch.from_numpy(a))
+
+
+def test_a_bfloat16_tensor_loads_its_dtype(child_env):
+    """The dtype comes from another package, which nobody may have imported yet."""
+    pytest.importorskip("ml_dtypes")
+    code = """
+import ctypes, sys
+sys.path.append(sys.argv[1])
+import numpy as np
+from target import Producer, Tensor
+import ascend_array_api as xp
+memory = np.array([0x3F80, 0xC000, 0x4040], dtype=np.uint16)
+tensor = Tensor(data=memory.ctypes.data, device_type=1, ndim=1, code=4, bits=16, lanes=1)
+tensor.shape = (ctypes.c_int64 * 1)(3)
+producer = Producer(tensor, memory, versioned=True)
+x = xp.from_dlpack(producer)
+assert str(x.dtype) == "bfloat16", x.dtype
+assert [float(v) for v in x] == [1.0, -2.0, 3.0]
+del x
+assert producer.released()
+"""
+    fuzz = str(pathlib.Path(__file__).parents[1] / "fuzz")
+    done = subprocess.run(
+        [sys.executable, "-c", code, fuzz], env=child_env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
