@@ -12,6 +12,7 @@ from ._core import (
     Array,
     arange as _arange,
     asarray as _asarray,
+    common_device,
     empty as _empty,
     empty_like as _empty_like,
     eye as _eye,
@@ -453,6 +454,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     for x in arrays:
         if x.ndim != 1:
             raise ValueError(f"meshgrid: expected vectors, got an array of shape {x.shape}")
+    common_device("meshgrid", arrays, None)
     n = len(arrays)
     positions = list(range(n))
     if indexing == "xy" and n > 1:

@@ -88,6 +88,11 @@ def has_dtype(device: Device, name: str) -> bool:
     return name not in device._lacks
 
 
+def with_float64(device: Device) -> Device:
+    """Return the device, or the CPU where that lacks float64."""
+    return device if has_dtype(device, "float64") else Device("cpu")
+
+
 def resolve_device(function: str, device: str | Device) -> Device:
     """Return the device that an argument names, or raise an error that tells what there is."""
     if isinstance(device, Device):

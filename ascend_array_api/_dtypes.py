@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _core
+from ._device import Device, has_dtype
 from ._types import DType
 
 bool_: DType = np.dtype("bool")
@@ -131,3 +132,13 @@ def as_dtype(function: str, dtype: object) -> DType:
             "order"
         )
     return found
+
+
+def default_float(device: Device) -> DType:
+    """Return the real floating-point dtype of a device where none is asked for."""
+    return float64 if has_dtype(device, "float64") else float32
+
+
+def default_complex(device: Device) -> DType:
+    """Return the complex dtype of a device where none is asked for."""
+    return complex128 if has_dtype(device, "complex128") else complex64

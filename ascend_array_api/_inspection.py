@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TypedDict
 
 from . import _core, _dtypes
-from ._device import Device, available_devices, default_device, has_dtype, resolve_device
+from ._device import (
+    Device,
+    available_devices,
+    default_device,
+    has_dtype,
+    resolve_device,
+)
 from ._types import DeviceLike, DType
 
 __all__ = ["__array_namespace_info__"]
@@ -74,10 +80,9 @@ class Info:
             If the device is unknown.
         """
         place = default_device() if device is None else resolve_device("default_dtypes", device)
-        wide, wide_complex = has_dtype(place, "float64"), has_dtype(place, "complex128")
         return {
-            "real floating": _dtypes.float64 if wide else _dtypes.float32,
-            "complex floating": _dtypes.complex128 if wide_complex else _dtypes.complex64,
+            "real floating": _dtypes.default_float(place),
+            "complex floating": _dtypes.default_complex(place),
             "integral": _dtypes.int64,
             "indexing": _dtypes.int64,
         }

@@ -9,6 +9,7 @@ from ._checks import as_axes, as_axis, as_index, require_array
 from ._core import (
     Array,
     broadcast_to as _broadcast_to,
+    common_device,
     concat as _concat,
     expand_dims as _expand_dims,
     flip as _flip,
@@ -62,6 +63,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
         If the shapes do not broadcast together.
     """
     require_array("broadcast_arrays", *arrays)
+    common_device("broadcast_arrays", arrays, None)
     shape = cast(tuple[int, ...], _common_shape("broadcast_arrays", [x.shape for x in arrays]))
     return tuple(_broadcast_to(x, shape) for x in arrays)
 

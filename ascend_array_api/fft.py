@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from . import _core
 from ._checks import as_axes, as_axis, as_floating, as_index, composed
 from ._core import Array
-from ._dtypes import as_dtype, float64, kind_of
+from ._device import default_device, resolve_device
+from ._dtypes import as_dtype, default_float, kind_of
 from ._types import DeviceLike, DType, Norm
 
 __all__ = [
@@ -540,10 +541,12 @@ def _frequencies(
     spacing = float(d)
     if spacing == 0.0:
         raise ValueError(f"{function}: d is the distance of samples and not 0")
-    target = float64 if dtype is None else as_dtype(function, dtype)
+    place = default_device() if device is None else resolve_device(function, device)
+    target = default_float(place) if dtype is None else as_dtype(function, dtype)
     if kind_of(target) != "f":
         raise TypeError(f"{function}: expected a real floating-point dtype, got {target}")
-    parts = [_core.arange(start, stop, 1, float64, device) for start, stop in ranges(n)]
+    computed = default_float(place)
+    parts = [_core.arange(start, stop, 1, computed, place) for start, stop in ranges(n)]
     steps = parts[0] if len(parts) == 1 else _core.concat(parts, 0)
     return _core.astype(_core.divide(steps, n * spacing), target, False, None)
 

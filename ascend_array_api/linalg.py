@@ -8,6 +8,7 @@ definite) raises ``numpy.linalg.LinAlgError``, a ValueError.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from ._checks import (
 )
 from ._core import Array
 from ._data_types import finfo
+from ._device import has_dtype
 from ._dtypes import float64, int64, real_part
 from ._linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from ._types import Axes, DType
@@ -356,29 +358,33 @@ def _largest(x: Array, axis: Axes, keepdims: bool) -> Array:
     return _core.max(x, axes, keepdims)
 
 
-# Between these a float64 sum of squares has lost nothing to underflow or overflow.
-_LEAST_SQUARE = finfo(float64).smallest_normal / finfo(float64).eps
-_LARGEST_SQUARE = finfo(float64).max
+@cache
+def _safe_squares(dtype: DType) -> tuple[float, float]:
+    """Return the range in which a sum of squares has lost nothing to underflow or overflow."""
+    info = finfo(dtype)
+    return info.smallest_normal / info.eps, info.max
 
 
 def _squares_are_safe(total: Array) -> bool:
+    least, most = _safe_squares(total.dtype)
     if total.ndim == 0:
-        return _LEAST_SQUARE < float(total) <= _LARGEST_SQUARE
+        return least < float(total) <= most
     return total.size == 0 or (
-        float(_core.min(total, None, False)) > _LEAST_SQUARE
-        and float(_core.max(total, None, False)) <= _LARGEST_SQUARE
+        float(_core.min(total, None, False)) > least
+        and float(_core.max(total, None, False)) <= most
     )
 
 
 def _root_of_squares(x: Array, axis: Axes, keepdims: bool) -> Array:
     """Return ``sqrt(sum(abs(x)**2))``, safe from overflow and underflow in between.
 
-    Narrow dtypes are squared in float64, which holds their squares. In float64 the magnitudes are
-    divided by the largest one, but only where the plain sum left the safe range.
+    Narrow dtypes are squared in float64, which holds their squares. In float64, or where the device
+    lacks that, the magnitudes are divided by the largest one, but only where the plain sum left the
+    safe range.
     """
     magnitudes = _core.abs(x) if x.dtype.kind == "c" else x
     dtype = magnitudes.dtype
-    if dtype != float64:
+    if dtype != float64 and has_dtype(x.device, "float64"):
         wide = _core.square(_core.astype(magnitudes, float64, False, None))
         return _core.astype(_core.sqrt(_core.sum(wide, axis, None, keepdims)), dtype, False, None)
     total = _core.sum(_core.square(magnitudes), axis, None, keepdims)

@@ -30,7 +30,8 @@ from ._checks import as_axis, as_index, require_array
 from ._core import Array
 from ._creation import arange, asarray
 from ._data_types import astype, finfo
-from ._dtypes import as_dtype, float32, float64, int64, kind_of, uint64
+from ._device import with_float64
+from ._dtypes import as_dtype, default_float, float32, float64, int64, kind_of, uint64
 from ._elementwise import log1p, maximum, sqrt
 from ._indexing import take
 from ._manipulation import broadcast_shapes, broadcast_to, reshape
@@ -242,7 +243,8 @@ class Generator:
         most = float(finfo(float32 if dtype == float32 else float64).max)
         _require("uniform", "low", low, -most, most)
         _require("uniform", "high - low", high - low, -most, most)
-        return self._draw("uniform", "uniform", size, dtype, device) * (high - low) + low
+        place = _place("uniform", device, low, high)
+        return self._draw("uniform", "uniform", size, dtype, place) * (high - low) + low
 
     def standard_normal(
         self,
@@ -305,7 +307,8 @@ class Generator:
         """
         _require("normal", "scale", scale, 0)
         size = _common_shape("normal", size, loc, scale)
-        return self._draw("normal", "normal", size, dtype, device) * scale + loc
+        place = _place("normal", device, loc, scale)
+        return self._draw("normal", "normal", size, dtype, place) * scale + loc
 
     def exponential(
         self,
@@ -339,9 +342,9 @@ class Generator:
             If `scale` is negative somewhere.
         """
         _require("exponential", "scale", scale, 0)
-        uniform = self._draw(
-            "exponential", "uniform", _common_shape("exponential", size, scale), dtype, device
-        )
+        size = _common_shape("exponential", size, scale)
+        place = _place("exponential", device, scale)
+        uniform = self._draw("exponential", "uniform", size, dtype, place)
         return log1p(-uniform) * -scale
 
     def gamma(
@@ -376,7 +379,8 @@ class Generator:
         _require("gamma", "shape", shape, 0)
         _require("gamma", "scale", scale, 0)
         size = _common_shape("gamma", size, shape, scale)
-        return self._draw("gamma", "gamma", size, None, device, shape) * scale
+        place = _place("gamma", device, shape, scale)
+        return self._draw("gamma", "gamma", size, None, place, shape) * scale
 
     def beta(
         self,
@@ -409,7 +413,8 @@ class Generator:
         """
         _require("beta", "a", a, 0, positive=True)
         _require("beta", "b", b, 0, positive=True)
-        return self._draw("beta", "beta", _common_shape("beta", size, a, b), None, device, a, b)
+        place = _place("beta", device, a, b)
+        return self._draw("beta", "beta", _common_shape("beta", size, a, b), None, place, a, b)
 
     def multivariate_normal(
         self,
@@ -460,7 +465,8 @@ class Generator:
             factor = vectors * sqrt(maximum(values, 0.0))
         else:
             raise ValueError(f"multivariate_normal: method is 'cholesky' or 'eigh', got {method!r}")
-        normal = self.standard_normal((*_shape(size), n), dtype=cov.dtype)
+        place = _place("multivariate_normal", None, mean, cov)
+        normal = self.standard_normal((*_shape(size), n), dtype=cov.dtype, device=place)
         return normal @ factor.mT + mean
 
     # ---- discrete distributions
@@ -551,7 +557,8 @@ class Generator:
         _require("binomial", "n", n, 0, 2**53)
         _require("binomial", "p", p, 0, 1)
         size = _common_shape("binomial", size, n, p)
-        return astype(self._draw("binomial", "binomial", size, None, device, n, p), int64)
+        place = _place("binomial", device, n, p)
+        return self._draw("binomial", "binomial", size, int64, place, n, p)
 
     def poisson(
         self,
@@ -583,7 +590,8 @@ class Generator:
         """
         _require("poisson", "lam", lam, 0, 2**53)
         size = _common_shape("poisson", size, lam)
-        return astype(self._draw("poisson", "poisson", size, None, device, lam), int64)
+        place = _place("poisson", device, lam)
+        return self._draw("poisson", "poisson", size, int64, place, lam)
 
     # ---- order and choice
 
@@ -605,7 +613,7 @@ class Generator:
         if not isinstance(x, Array):
             x = arange(as_index("permutation", "x", x))
         axis = as_axis("permutation", axis, x.ndim)
-        return take(x, self._order(x.shape[axis]), axis=axis)
+        return take(x, self._order(x.shape[axis], x.device), axis=axis)
 
     def shuffle(self, x: Array, /, *, axis: int = 0) -> None:
         """Shuffle an array in place along an axis.
@@ -655,30 +663,39 @@ class Generator:
             If there are too few elements, or `p` is no distribution over them.
         """
         if not isinstance(a, Array):
-            a = arange(as_index("choice", "a", a))
+            a = arange(as_index("choice", "a", a), device=_place("choice", None, p))
         axis = as_axis("choice", axis, a.ndim)
         n, shape = a.shape[axis], _shape(size)
         count = math.prod(shape)
+        place = _place("choice", None, a, p)
         weights = None if p is None else _distribution(p, n)
         available = n if weights is None else int(count_nonzero(weights))
         if count > available and not (replace and available):
             raise ValueError(f"choice: cannot draw {count} of {available} elements")
-        index = self._choose(n, count, replace, weights)
+        index = self._choose(n, count, replace, weights, place)
         drawn = take(a, index, axis=axis)
         return reshape(drawn, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
 
-    def _choose(self, n: int, count: int, replace: bool, weights: Array | None) -> Array:
+    def _choose(
+        self, n: int, count: int, replace: bool, weights: Array | None, place: Device
+    ) -> Array:
+        """Draw positions, on the device `place`; weights are where float64 is."""
+        if weights is None and replace:
+            return self.integers(0, max(n, 1), count, device=place)
         if weights is None:
-            return self.integers(0, max(n, 1), count) if replace else self._order(n)[:count]
+            return self._order(n, place)[:count]
         if replace:
             total = cumulative_sum(weights)
-            return searchsorted(total, self.random(count) * total[-1], side="right")
-        # Efraimidis and Spirakis: Weighted random sampling with a reservoir, 2006.
-        return argsort(self.exponential(size=n) / weights)[:count]
+            random = self.random(count, device=weights.device)
+            drawn = searchsorted(total, random * total[-1], side="right")
+        else:
+            # Efraimidis and Spirakis: Weighted random sampling with a reservoir, 2006.
+            drawn = argsort(self.exponential(size=n, device=weights.device) / weights)[:count]
+        return drawn.to_device(place)
 
-    def _order(self, n: int) -> Array:
+    def _order(self, n: int, place: Device) -> Array:
         # Keys of 64 bits: two of a million are equal once in 3e7 draws.
-        keys = self._draw("permutation", "integers", n, uint64, None, low=0, span=0)
+        keys = self._draw("permutation", "integers", n, uint64, place, low=0, span=0)
         return argsort(keys)
 
     def _draw(
@@ -695,19 +712,29 @@ class Generator:
         span: int = 0,
     ) -> Array:
         """Draw from the core, and go on behind the numbers that it used."""
-        if device is not None:
-            Device(device)
-        dtype = float64 if dtype is None else as_dtype(function, dtype)
-        if distribution in ("uniform", "normal") and dtype not in (float32, float64):
+        place = _place(function, device, a, b)
+        dtype = default_float(place) if dtype is None else as_dtype(function, dtype)
+        plain = distribution in ("uniform", "normal")
+        if plain and dtype not in (float32, float64):
             raise TypeError(f"{function}: expected dtype float32 or float64, got {dtype}")
+        _core.require_dtype(function, dtype, place)
         shape = _shape(size)
-        a, b = (_parameter(x, shape) for x in (a, b))
-        kind = (distribution, dtype, low % _BLOCK_LIMIT, span % _BLOCK_LIMIT)
+        workplace = with_float64(place)
+        a, b = (_parameter(x, shape, workplace) for x in (a, b))
+        drawn_dtype = dtype if plain or distribution == "integers" else float64
+        kind = (distribution, drawn_dtype, low % _BLOCK_LIMIT, span % _BLOCK_LIMIT)
         used = _core.random_blocks(*kind, math.prod(shape))
         with self._lock:
             key, block, jump = self._key, self._block, self._jump
             self._block = (block + used) % _BLOCK_LIMIT
-        return _core.random_draw(*kind, key, block, jump, shape, a, b)
+        drawn = _core.random_draw(*kind, key, block, jump, shape, a, b)
+        return astype(drawn, dtype, copy=False, device=place)
+
+
+def _place(function: str, device: DeviceLike | None, *parameters: object) -> Device:
+    """Return the device of a draw: that asked for, which is the one of all parameters."""
+    arrays = tuple(x for x in parameters if isinstance(x, Array))
+    return _core.common_device(function, arrays, device)
 
 
 def _shape(size: Shape | None) -> tuple[int, ...]:
@@ -730,11 +757,11 @@ def _common_shape(
     return shape
 
 
-def _parameter(x: RealScalar | Array, shape: tuple[int, ...]) -> Array:
+def _parameter(x: RealScalar | Array, shape: tuple[int, ...], workplace: Device) -> Array:
     """Return a parameter as the core wants it: one element, or as many as the result."""
     if not isinstance(x, Array):
-        return asarray(float(x), dtype=float64)
-    x = astype(x, float64)
+        return asarray(float(x), dtype=float64, device=workplace)
+    x = astype(x, float64, device=workplace)
     return x if x.shape == () else asarray(broadcast_to(x, shape), copy=True)
 
 
@@ -759,12 +786,12 @@ def _require(
 
 
 def _distribution(p: Array, n: int) -> Array:
-    """Return the probabilities of n elements as float64, or raise ValueError."""
+    """Return the probabilities of n elements as float64, where that is, or raise ValueError."""
     require_array("choice", p)
     if p.shape != (n,):
         raise ValueError(f"choice: p has shape {p.shape}, expected {(n,)}")
     _require("choice", "p", p, 0)
-    p = astype(p, float64)
+    p = astype(p, float64, device=with_float64(p.device))
     if not abs(float(total_of(p)) - 1) <= 1e-8:
         raise ValueError(f"choice: p sums to {float(total_of(p))}, expected 1")
     return p

@@ -11,6 +11,8 @@ settings.load_profile("default")
 
 # SciPy reads this once, when it is first imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+# Devices beside `cpu`, for tests of devices; the package reads it when it is imported.
+os.environ.setdefault("ASCEND_ARRAY_API_CPU_DEVICES", "1,1:no-float64")
 
 
 def pytest_report_header() -> str:

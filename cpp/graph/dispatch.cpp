@@ -215,11 +215,14 @@ bool apply_inplace_directly(Op op, const Array& target, std::span<const Argument
     return true;
 }
 
-Plan plan(Op op, std::span<const Argument> args, bool strict) {
+Plan plan(Op op, DeviceId place, std::span<const Argument> args, bool strict) {
     const char* function = info(op).name;
     DType dtype = common_dtype(function, values(op, args), strict);
     auto found = plan(op, dtype, strict);
     if (!found) refuse_dtype(function, info(op).category, dtype, strict && plan(op, dtype, false));
+    // Only relaxed mode makes a dtype that no operand has.
+    if (const DType there = available(found->dtype, place); there != found->dtype)
+        found = plan(found->op, there, true);
     if (found->op == Op::Pow) check_integer_pow(args[1], found->dtype);
     return *found;
 }
@@ -311,7 +314,7 @@ bool apply_directly(Op op, std::span<const Argument> args, Array& out) {
 Array apply(Op op, std::span<const Argument> args, bool strict) {
     const char* function = info(op).name;
     const DeviceId place = common_device(function, args);
-    Plan p = plan(op, args, strict);
+    Plan p = plan(op, place, args, strict);
     if (op == Op::Where) {
         bool boolean =
             args[0].array ? is_bool(args[0].array->dtype) : args[0].scalar->kind == Kind::Bool;
@@ -428,8 +431,8 @@ void apply_inplace(Op op, const Array& target, const Argument& other, bool stric
                    const char* symbol) {
     Argument args[2] = {{&target, nullptr}, other};
     if (apply_inplace_directly(op, target, args, symbol)) return;
-    common_device(symbol, args);
-    Plan p = plan(op, args, strict);
+    const DeviceId place = common_device(symbol, args);
+    Plan p = plan(op, place, args, strict);
     if (p.result != target.dtype) {
         raise(ErrorKind::Type,
               "%s: the result has dtype %s, but the array that it is to be stored in has %s",

@@ -1,5 +1,6 @@
 #include "graph/functions.h"
 
+#include "backend/backend.h"
 #include "backend/cpu/isa.h"
 #include "backend/cpu/reduce.h"
 #include "core/promotion.h"
@@ -32,6 +33,30 @@ std::optional<Reduction> reduction(Kernels kernels) {
     }
 }
 
+// The dtype of elements where every dtype is there.
+DType element_dtype(Function f, DType dtype) {
+    switch (info(f).kernels) {
+        // Integers become the widest of their kind.
+        case Kernels::Sum:
+        case Kernels::Prod:
+        case Kernels::Scan:
+            if (kind(dtype) == Kind::Unsigned) return DType::UInt64;
+            return is_float(dtype) ? dtype : kDefaultInt;
+        case Kernels::Mean:
+        case Kernels::Variance:
+        case Kernels::Lapack:
+            return is_float(dtype) ? dtype : kDefaultFloat;
+        case Kernels::Fourier:
+            return is_narrow_float(dtype) ? DType::Float32
+                   : is_float(dtype)      ? dtype
+                                          : kDefaultFloat;
+        case Kernels::Gemm:  // sums of bools cannot wrap
+            return is_bool(dtype) ? kDefaultInt : dtype;
+        default:
+            return dtype;
+    }
+}
+
 // The dtype that the kernels of a function read.
 DType compute_dtype(Function f, DType dtype) {
     const Kernels kernels = info(f).kernels;
@@ -58,27 +83,8 @@ void require(Function f, DType dtype, bool strict) {
     refuse_dtype(info(f).name(), info(f).accepted, dtype, relaxable);
 }
 
-DType element_dtype(Function f, DType dtype) {
-    switch (info(f).kernels) {
-        // Integers become the widest of their kind.
-        case Kernels::Sum:
-        case Kernels::Prod:
-        case Kernels::Scan:
-            if (kind(dtype) == Kind::Unsigned) return DType::UInt64;
-            return is_float(dtype) ? dtype : kDefaultInt;
-        case Kernels::Mean:
-        case Kernels::Variance:
-        case Kernels::Lapack:
-            return is_float(dtype) ? dtype : kDefaultFloat;
-        case Kernels::Fourier:
-            return is_narrow_float(dtype) ? DType::Float32
-                   : is_float(dtype)      ? dtype
-                                          : kDefaultFloat;
-        case Kernels::Gemm:  // sums of bools cannot wrap
-            return is_bool(dtype) ? kDefaultInt : dtype;
-        default:
-            return dtype;
-    }
+DType element_dtype(Function f, DType dtype, DeviceId device) {
+    return available(element_dtype(f, dtype), device);
 }
 
 Route route(Function f, DType dtype, bool strict) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/device_id.h"
 #include "graph/ops.h"
 
 namespace asc {
@@ -116,8 +117,8 @@ std::optional<Function> find_function(std::string_view name);
 
 // Throws Error(Type) that names the function and what is accepted, unless the dtype is.
 void require(Function f, DType dtype, bool strict);
-// The dtype to which a function converts elements of an accepted dtype.
-DType element_dtype(Function f, DType dtype);
+// The dtype to which a function converts elements of an accepted dtype on a device.
+DType element_dtype(Function f, DType dtype, DeviceId device);
 
 // How a function or an operation computes on elements of one dtype.
 struct Route {

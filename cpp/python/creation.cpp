@@ -150,6 +150,20 @@ void generate(const Array& out, DType computed, F&& value) {
     }
 }
 
+// The device that is asked for, or that of the arrays among some arguments, which is the same.
+DeviceId device_among(PyObject* asked, std::span<PyObject* const> values, const char* function) {
+    std::optional<DeviceId> theirs;
+    for (PyObject* o : values) {
+        if (!is_array(o)) continue;
+        const DeviceId device = array_of(o).device();
+        if (theirs && *theirs != device) refuse_devices(function, *theirs, device);
+        theirs = device;
+    }
+    const DeviceId device = to_device_id(asked, theirs.value_or(default_device()), function);
+    if (theirs && *theirs != device) refuse_devices(function, *theirs, device);
+    return device;
+}
+
 Scalar real_argument(PyObject* o, const char* function, const char* parameter) {
     auto s = is_array(o) && array_of(o).ndim() == 0
                  ? find_scalar(Object::steal(item(array_of(o))).get())
@@ -225,7 +239,7 @@ PyObject* arange(PyObject* const* args) {
     if (args[1] == Py_None) start = Scalar{Kind::Signed};
     Scalar step = real_argument(args[2], "arange", "step");
     auto wanted = to_optional_dtype(args[3], "arange");
-    const DeviceId device = to_device_id(args[4], default_device(), "arange");
+    const DeviceId device = device_among(args[4], {args, 3}, "arange");
     bool integers = start.kind != Kind::Real && stop.kind != Kind::Real && step.kind != Kind::Real;
     DType dtype = wanted.value_or(
         integers ? (start.above_int64 || stop.above_int64 ? DType::UInt64 : kDefaultInt)
@@ -283,7 +297,7 @@ PyObject* linspace(PyObject* const* args) {
     }
     int64_t n = to_int(args[2], "linspace", "num");
     bool complex_ends = ends[0].kind == Kind::Complex || ends[1].kind == Kind::Complex;
-    const DeviceId device = to_device_id(args[4], default_device(), "linspace");
+    const DeviceId device = device_among(args[4], {args, 2}, "linspace");
     DType dtype = to_optional_dtype(args[3], "linspace")
                       .value_or(complex_ends ? default_complex(device) : default_float(device));
     bool endpoint = to_bool(args[5], "linspace", "endpoint");

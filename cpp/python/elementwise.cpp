@@ -1,9 +1,9 @@
 // Elementwise functions and operators of Array.
-#include <cstring>
-
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/placement.h"
 #include "python/bind.h"
+#include "python/interop.h"
 #include "python/linalg.h"
 #include "python/state.h"
 
@@ -91,6 +91,7 @@ PyObject* clip(PyObject* const* args) {
         if (args[i + 1] == Py_None) continue;
         bounds[i] = to_argument(args[i + 1], rooms[i], "clip", i == 0 ? "min" : "max");
         Argument pair[2] = {{&x, nullptr}, bounds[i]};
+        common_device("clip", pair);
         common_dtype("clip", pair, mode);
     }
     bool has_min = args[1] != Py_None, has_max = args[2] != Py_None;
@@ -119,7 +120,8 @@ PyObject* imag(PyObject* const* args) {
               name(x.dtype), kRelax);
     }
     Array zeros = Array::empty(x.shape, x.dtype, x.device(), "imag");
-    std::memset(zeros.data(), 0, static_cast<size_t>(zeros.size() * itemsize(x.dtype)));
+    const Array zero = from_scalar(Scalar{Kind::Signed}, x.dtype, x.device(), "imag");
+    transfer(zeros, broadcast_to(zero, x.shape, "imag"));
     return wrap(std::move(zeros));
 }
 

@@ -379,10 +379,23 @@ DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars, D
     return default_dtype(highest, device);
 }
 
-Array from_sequence(PyObject* o, std::optional<DType> wanted, DeviceId device,
+// The device of the arrays among the leaves, which is one.
+std::optional<DeviceId> leaves_device(const Leaves& leaves, const char* function) {
+    const Array* first = nullptr;
+    for (PyObject* leaf : leaves.values) {
+        if (!is_array(leaf)) continue;
+        if (first) require_one_device(function, *first, array_of(leaf));
+        first = &array_of(leaf);
+    }
+    return first ? std::optional(first->device()) : std::nullopt;
+}
+
+Array from_sequence(PyObject* o, std::optional<DType> wanted, std::optional<DeviceId> asked,
                     const char* function) {
     Leaves leaves;
     collect(o, 0, leaves, function);
+    const std::optional<DeviceId> theirs = leaves_device(leaves, function);
+    const DeviceId device = asked.value_or(theirs.value_or(default_device()));
     std::vector<Scalar> scalars;
     scalars.reserve(leaves.values.size());
     for (PyObject* leaf : leaves.values) scalars.push_back(leaf_scalar(leaf, function));
@@ -402,7 +415,7 @@ Array from_sequence(PyObject* o, std::optional<DType> wanted, DeviceId device,
             std::memcpy(bits + static_cast<int64_t>(i) * size, element, static_cast<size_t>(size));
         }
     }
-    return out;
+    return moved(out, device, function);
 }
 
 // ---- asarray
@@ -492,10 +505,18 @@ bool has_attribute(PyObject* o, const char* name) {
 
 Array import_dlpack(PyObject* o, PyObject* copy_mode);
 
-// Everything but arrays of ours, on the CPU or where it is; dtypes are those of a device.
-Array convert_object(PyObject* o, std::optional<DType> wanted, DeviceId device, PyObject* copy_mode,
-                     const char* function) {
+// Everything but arrays of ours, on the device that is asked for, or where it is already, or on the
+// default one.
+Array convert_object(PyObject* o, std::optional<DType> wanted, std::optional<DeviceId> asked,
+                     PyObject* copy_mode, const char* function) {
     bool memory = is_ndarray(o);
+    const DeviceId device = asked.value_or(default_device());
+    auto placed = [&](const Array& x, DeviceId place) {
+        if (x.device() == place) return x;
+        if (copy_mode == Py_False) needs_copy("the device changes");
+        Unlocked unlocked(x.size());
+        return moved(x, place, function);
+    };
     if (!memory) {
         if (auto s = find_scalar(o)) {
             if (copy_mode == Py_False) needs_copy("a Python scalar has no memory to share");
@@ -507,48 +528,48 @@ Array convert_object(PyObject* o, std::optional<DType> wanted, DeviceId device, 
                 raise(ErrorKind::Overflow, "%s: the Python int does not fit 64 bits", function);
             }
             if (wanted) check_value(*s, *wanted, function);
-            return from_scalar(*s, wanted.value_or(natural), kCpu, function);
+            return from_scalar(*s, wanted.value_or(natural), device, function);
         }
     }
     if (!memory && (PyList_Check(o) || PyTuple_Check(o))) {
         if (copy_mode == Py_False) needs_copy("a nested sequence has no memory to share");
-        return from_sequence(o, wanted, device, function);
+        return from_sequence(o, wanted, asked, function);
     }
-    if (memory || PyObject_CheckBuffer(o)) return from_memory(o, wanted, copy_mode);
+    if (memory || PyObject_CheckBuffer(o)) return placed(from_memory(o, wanted, copy_mode), device);
     if (has_attribute(o, "__dlpack__")) {
         Array x = import_dlpack(o, copy_mode == Py_False ? Py_False : Py_None);
         bool converts = wanted && *wanted != x.dtype;
         if (copy_mode == Py_False) {
             if (converts) needs_copy("the dtype changes");
-            return x;
+        } else if (converts || x.storage->shared()) {
+            x = physical_cast(x, x.dtype, wanted, function);
         }
-        if (!converts && !x.storage->shared()) return x;
-        return physical_cast(x, x.dtype, wanted, function);
+        return placed(x, asked.value_or(x.device()));
     }
     if (has_attribute(o, "__array__")) {
         Object converted = Object::steal(PyObject_CallMethod(o, "__array__", nullptr));
-        if (is_ndarray(converted.get())) return from_memory(converted.get(), wanted, copy_mode);
+        if (is_ndarray(converted.get()))
+            return placed(from_memory(converted.get(), wanted, copy_mode), device);
     }
     if (!PyType_Check(o) && !PyUnicode_Check(o) && is_sequence(o)) {
         if (copy_mode == Py_False) needs_copy("a sequence has no memory to share");
-        return from_sequence(o, wanted, device, function);
+        return from_sequence(o, wanted, asked, function);
     }
     refuse(o, function);
 }
 
 PyObject* asarray(PyObject* const* args) {
     auto wanted = to_optional_dtype(args[1], "asarray");
-    const bool is_ours = is_array(args[0]);
-    const DeviceId otherwise = is_ours ? array_of(args[0]).device() : default_device();
-    DeviceId device = to_device_id(args[2], otherwise, "asarray");
+    std::optional<DeviceId> asked;
+    if (args[2] != Py_None) asked = to_device_id(args[2], kCpu, "asarray");
     if (args[3] != Py_None) to_bool(args[3], "asarray", "copy");
-    if (wanted) require_dtype(*wanted, device, "asarray");
-    if (is_ours) return asarray_of_array(args[0], wanted, device, args[3]);
-    const Array x = convert_object(args[0], wanted, device, args[3], "asarray");
-    if (x.device() == device) return wrap(Array(x));
-    if (args[3] == Py_False) needs_copy("the device changes");
-    Unlocked unlocked(x.size());
-    return wrap(moved(x, device, "asarray"));
+    if (is_array(args[0])) {
+        const DeviceId device = asked.value_or(array_of(args[0]).device());
+        if (wanted) require_dtype(*wanted, device, "asarray");
+        return asarray_of_array(args[0], wanted, device, args[3]);
+    }
+    if (wanted) require_dtype(*wanted, asked.value_or(default_device()), "asarray");
+    return wrap(convert_object(args[0], wanted, asked, args[3], "asarray"));
 }
 
 PyObject* to_device(PyObject* const* args) {
@@ -1027,7 +1048,7 @@ Array from_scalar(const Scalar& s, DType dtype, DeviceId device, const char* fun
 
 Array as_array(PyObject* o, DeviceId device, const char* function) {
     if (is_array(o)) return array_of(o);
-    return moved(convert_object(o, std::nullopt, device, Py_None, function), device, function);
+    return convert_object(o, std::nullopt, device, Py_None, function);
 }
 
 // The elements lie as a request for a buffer wants them.

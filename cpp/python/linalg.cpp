@@ -29,7 +29,7 @@ DType product_dtype(Function f, const Array& x1, const Array& x2) {
 
 // x with the elements that a function computes on, for operands that promote to `d`.
 Array operand(const Array& x, Function f, DType d) {
-    const DType element = element_dtype(f, d);
+    const DType element = element_dtype(f, d, x.device());
     return x.dtype == element ? x : convert(x, element);
 }
 
@@ -134,7 +134,7 @@ struct Stack {
 // x in a dtype that LAPACK has.
 Array floating(const Array& x, Function f) {
     require(f, x.dtype);
-    const DType element = element_dtype(f, x.dtype);
+    const DType element = element_dtype(f, x.dtype, x.device());
     return x.dtype == element ? x : cast(x, element);
 }
 

@@ -2,6 +2,7 @@
 #include "backend/backend.h"
 #include "backend/cann/loader.h"
 #include "backend/cpu/isa.h"
+#include "graph/placement.h"
 #include "graph/tape.h"
 #include "python/bind.h"
 #include "python/state.h"
@@ -42,6 +43,21 @@ PyObject* device_table(PyObject* const*) {
             "(siiO)", traits.name.c_str(), traits.dlpack_type, traits.dlpack_number, lacks.get())));
     }
     return make_tuple(std::move(rows));
+}
+// (function, arrays, device or None): the device of all of them, for functions composed in Python.
+PyObject* common_device_of(PyObject* const* args) {
+    const char* function = to_name(args[0]);
+    const std::vector<Array> arrays = to_arrays(args[1], function, "arrays");
+    const DeviceId device =
+        to_device_id(args[2], arrays.empty() ? default_device() : arrays[0].device(), function);
+    for (const Array& x : arrays)
+        if (x.device() != device) refuse_devices(function, device, x.device());
+    return Py_NewRef(device_object(device));
+}
+PyObject* require_dtype_of(PyObject* const* args) {
+    const char* function = to_name(args[0]);
+    require_dtype(to_dtype(args[1], function), to_device_id(args[2], kCpu, function), function);
+    return Py_NewRef(Py_None);
 }
 PyObject* default_device_number(PyObject* const*) {
     return PyLong_FromLong(index(default_device()));
@@ -188,7 +204,7 @@ PyObject* as_elements(PyObject* const* args) {
     } else if (!is_float(x.dtype) && strict()) {
         refuse_dtype(function, Category::Floating, x.dtype, true);
     }
-    const DType element = element_dtype(found.value_or(Function::Mean), x.dtype);
+    const DType element = element_dtype(found.value_or(Function::Mean), x.dtype, x.device());
     return element == x.dtype ? Py_NewRef(args[1]) : wrap(convert(x, element));
 }
 
@@ -211,6 +227,8 @@ PyMethodDef runtime_methods[] = {
     method<get_strict, 0>("get_strict"),
     method<register_strict_var, 1>("register_strict_var"),
     method<device_table, 0>("device_table"),
+    method<common_device_of, 3>("common_device"),
+    method<require_dtype_of, 3>("require_dtype"),
     method<default_device_number, 0>("default_device_number"),
     method<register_devices, 1>("register_devices"),
     method<register_dtypes, 1>("register_dtypes"),

@@ -10,11 +10,12 @@ namespace asc::python {
 namespace {
 
 // The dtype of sums and products.
-DType sum_dtype(Function f, DType from, PyObject* dtype) {
+DType sum_dtype(Function f, const Array& x, PyObject* dtype) {
+    const DType from = x.dtype;
     require(f, from);
     const char* function = info(f).name();
     const std::optional<DType> asked = to_optional_dtype(dtype, function);
-    if (!asked) return element_dtype(f, from);
+    if (!asked) return element_dtype(f, from, x.device());
     if (is_bool(*asked) || (is_complex(from) && !is_complex(*asked))) {
         raise(ErrorKind::Type,
               "%s: elements of dtype %s cannot be accumulated as %s; accepted: %s dtypes", function,
@@ -45,7 +46,7 @@ PyObject* reduced(const char* function, const Array& x, PyObject* axis, PyObject
 PyObject* accumulated(PyObject* const* args, Function f, Reduction op) {
     const char* function = info(f).name();
     const Array& x = to_view(args[0], function, "x");
-    const DType dtype = sum_dtype(f, x.dtype, args[2]);
+    const DType dtype = sum_dtype(f, x, args[2]);
     return reduced(function, x, args[1], args[3], {op, dtype, dtype});
 }
 PyObject* sum(PyObject* const* args) { return accumulated(args, Function::Sum, Reduction::Sum); }
@@ -86,7 +87,7 @@ PyObject* min(PyObject* const* args) { return extremum(args, Function::Min, Redu
 PyObject* mean(PyObject* const* args) {
     const Array& x = to_view(args[0], "mean", "x");
     require(Function::Mean, x.dtype);
-    const DType dtype = element_dtype(Function::Mean, x.dtype);
+    const DType dtype = element_dtype(Function::Mean, x.dtype, x.device());
     return reduced("mean", x, args[1], args[2], {Reduction::Mean, dtype, dtype});
 }
 
@@ -94,7 +95,7 @@ PyObject* spread(PyObject* const* args, Function f, Reduction op) {
     const char* function = info(f).name();
     const Array& x = to_view(args[0], function, "x");
     require(f, x.dtype);
-    const DType dtype = element_dtype(f, x.dtype);
+    const DType dtype = element_dtype(f, x.dtype, x.device());
     const double correction = to_double(args[2], function, "correction");
     return reduced(function, x, args[1], args[3], {op, dtype, dtype, correction});
 }
@@ -129,7 +130,7 @@ PyObject* cumulative(PyObject* const* args, Function f, bool product) {
               "arrays only",
               function, x.ndim());
     }
-    const DType dtype = sum_dtype(f, x.dtype, args[2]);
+    const DType dtype = sum_dtype(f, x, args[2]);
     const bool initial = to_bool(args[3], function, "include_initial");
     if (initial && x.shape[axis] == INT64_MAX)
         raise(ErrorKind::Memory, "%s: the result exceeds the memory of this machine", function);
