@@ -471,12 +471,14 @@ Array unlocked_convert(const Array& x, DType to) {
     Unlocked unlocked(x.size());
     return convert(x, to);
 }
+Array unlocked_move(const Array& x, DeviceId device, const char* function) {
+    Unlocked unlocked(x.size());
+    return moved(x, device, function);
+}
 static Array moved_as(const Array& x, DType to, DeviceId device, const char* function) {
     check_cast(x.dtype, to, function);
     require_dtype(to, device, function);
-    const Array converted = to == x.dtype ? x : unlocked_convert(x, to);
-    Unlocked unlocked(x.size());
-    return moved(converted, device, function);
+    return unlocked_move(to == x.dtype ? x : unlocked_convert(x, to), device, function);
 }
 
 namespace {
@@ -514,8 +516,7 @@ Array convert_object(PyObject* o, std::optional<DType> wanted, std::optional<Dev
     auto placed = [&](const Array& x, DeviceId place) {
         if (x.device() == place) return x;
         if (copy_mode == Py_False) needs_copy("the device changes");
-        Unlocked unlocked(x.size());
-        return moved(x, place, function);
+        return unlocked_move(x, place, function);
     };
     if (!memory) {
         if (auto s = find_scalar(o)) {
@@ -1012,13 +1013,15 @@ PyObject* from_dlpack(PyObject* const* args) {
     if (device != x.device()) {
         if (args[2] == Py_False)
             raise(ErrorKind::Buffer, "from_dlpack: copy=False is not possible: the device changes");
-        Unlocked unlocked(x.size());
-        return wrap(moved(x, device, "from_dlpack"));
+        return wrap(unlocked_move(x, device, "from_dlpack"));
     }
     if (args[2] != Py_True) return wrap(std::move(x));
     if (is_array(o)) return wrap(unlocked_copy(x));
-    Unlocked unlocked(x.size());
-    return wrap(x.storage->shared() ? copy(x) : std::move(x));
+    if (x.storage->shared()) {
+        Unlocked unlocked(x.size());
+        x = copy(x);
+    }
+    return wrap(std::move(x));
 }
 
 }  // namespace

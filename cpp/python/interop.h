@@ -15,9 +15,10 @@ Array as_array(PyObject* o, DeviceId device, const char* function);
 void check_value(const Scalar& s, DType dtype, const char* function);
 // A 0-dimensional array of one value.
 Array from_scalar(const Scalar& s, DType dtype, DeviceId device, const char* function);
-// A copy, or a conversion, without the interpreter's lock where that pays.
+// A copy, a conversion, or a move, without the interpreter's lock where that pays.
 Array unlocked_copy(const Array& x);
 Array unlocked_convert(const Array& x, DType to);
+Array unlocked_move(const Array& x, DeviceId device, const char* function);
 
 // Slots of Array: the buffer protocol.
 int get_buffer(PyObject* self, Py_buffer* view, int flags);

@@ -1,6 +1,7 @@
 // Statistical functions, any, all, count_nonzero.
 #include <algorithm>
 
+#include "backend/backend.h"
 #include "core/promotion.h"
 #include "core/view.h"
 #include "graph/dispatch.h"
@@ -21,6 +22,7 @@ DType sum_dtype(Function f, const Array& x, PyObject* dtype) {
               "%s: elements of dtype %s cannot be accumulated as %s; accepted: %s dtypes", function,
               name(from), name(*asked), is_complex(from) ? "complex floating-point" : "numeric");
     }
+    require_dtype(*asked, x.device(), function);
     return *asked;
 }
 
