@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple
 
 from . import _core
-from ._device import available_devices, resolve_device
+from ._device import default_device, has_dtype, resolve_device
 from ._dtypes import as_dtype, dtype_named
 from ._types import Device, DeviceLike, DType
 
@@ -66,11 +66,21 @@ def _routes(device: Device) -> list[Route]:
         dtype = dtype_named(name) if bfloat16 or name != "bfloat16" else None
         if dtype is None:
             continue
+        compute = _there(device, name, compute)
         kind: Literal["native", "wider", "refused"] = (
             "refused" if compute is None else "native" if compute == name else "wider"
         )
         routes.append(Route(op, dtype, device, kind, dtype_named(compute) if compute else None))
     return routes
+
+
+def _there(device: Device, name: str, compute: str | None) -> str | None:
+    """Return the dtype in which a device computes, where one with every dtype does in `compute`."""
+    if compute is None or not has_dtype(device, name):
+        return None
+    if has_dtype(device, compute):
+        return compute
+    return {"float64": "float32", "complex128": "complex64"}.get(compute)
 
 
 def routing(
@@ -92,7 +102,7 @@ def routing(
     dtype : dtype, optional
         The dtype to which the arguments promote. By default all of them.
     device : Device or str, optional
-        Where the arguments are. By default every device of this process.
+        Where the arguments are. By default the default device.
 
     Returns
     -------
@@ -117,10 +127,10 @@ def routing(
     >>> runtime.routing(xp.sin, xp.dtypes.float16)[0].compute
     dtype('float32')
     """
-    devices = available_devices() if device is None else (resolve_device("routing", device),)
+    place = default_device() if device is None else resolve_device("routing", device)
     wanted = None if dtype is None else as_dtype("routing", dtype)
     name = op if op is None or isinstance(op, str) else _qualified_name(op)
-    found = [route for place in devices for route in _routes(place)]
+    found = _routes(place)
     if name is not None:
         found = [route for route in found if route.op == name]
         if not found:

@@ -144,7 +144,7 @@ class TestInspection:
             xp.zeros((1,) * 65)
 
     def test_devices(self):
-        assert self.info.devices() == ("cpu",)
+        assert "cpu" in self.info.devices()
         assert isinstance(self.info.devices(), tuple)
         assert self.info.default_device() == xp.zeros(1).device
 

@@ -97,3 +97,11 @@ def test_errors():
         runtime.routing(dtype="float64")
     with pytest.raises(ValueError, match="routing: unknown device 'npu:0'"):
         runtime.routing(device="npu:0")
+
+
+def test_a_device_without_float64_refuses_it():
+    kinds = {route.dtype: route.kind for route in runtime.routing("add", device="cpu:2")}
+    assert kinds[xp.float64] == kinds[xp.complex128] == "refused"
+    assert kinds[xp.float32] == "native"
+    with runtime.strict(False):
+        assert runtime.routing("divide", xp.int8, "cpu:2")[0].compute == xp.float32

@@ -13,6 +13,8 @@ FOLDERS = [
     "cpp/core",
     "cpp/graph",
     "cpp/runtime",
+    "cpp/backend",
+    "cpp/backend/cann",
     "cpp/backend/cpu",
     "cpp/backend/cpu/kernels",
     "cpp/python",
