@@ -43,14 +43,16 @@ FAMILIES: dict[str, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 }
 
 
-def _compiler() -> str:
+def compiler() -> str:
+    """Return the C++ compiler's command."""
     for name in (os.environ.get("CXX"), "g++", "c++"):
         if name and shutil.which(name):
             return name
     raise RuntimeError("the double of CANN needs a C++ compiler: set CXX")
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """Return the folder of what is built or downloaded once."""
     user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return user / "ascend_array_api" / "cann_double"
 
@@ -61,27 +63,27 @@ def _run(command: list[str]) -> None:
         raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
 
 
-def _object(source: str, compiler: str) -> Path:
+def _object(source: str, command: str) -> Path:
     """Compile a source unless that was done before; return the object."""
-    digest = hashlib.sha256(repr((compiler, FLAGS)).encode())
+    digest = hashlib.sha256(repr((command, FLAGS)).encode())
     for path in (SOURCES / f"{source}.cpp", *sorted(SOURCES.glob("*.h"))):
         digest.update(path.read_bytes())
-    made = _cache() / f"{source}-{digest.hexdigest()[:16]}.o"
+    made = cache() / f"{source}-{digest.hexdigest()[:16]}.o"
     if not made.exists():
         unfinished = made.with_suffix(".tmp")
-        _run([compiler, *FLAGS, "-c", str(SOURCES / f"{source}.cpp"), "-o", str(unfinished)])
+        _run([command, *FLAGS, "-c", str(SOURCES / f"{source}.cpp"), "-o", str(unfinished)])
         unfinished.rename(made)
     return made
 
 
-def _link(folder: Path, objects: dict[str, Path], compiler: str) -> None:
+def _link(folder: Path, objects: dict[str, Path], command: str) -> None:
     for family, libraries in FAMILIES.items():
         target = folder / family
         target.mkdir()
         for name, (sources, needed) in libraries.items():
             soname = f"lib{name}.so"
             _run(
-                [compiler, "-shared", "-Wl,-z,defs", f"-Wl,-soname,{soname}"]
+                [command, "-shared", "-Wl,-z,defs", f"-Wl,-soname,{soname}"]
                 + ["-Wl,-rpath,$ORIGIN", f"-L{target}", "-o", str(target / soname)]
                 + [str(objects[source]) for source in sources]
                 + [f"-l{other}" for other in needed]
@@ -102,20 +104,19 @@ def build(family: str = "split") -> Path:
     Path
         The folder of the libraries, in a cache that is keyed by the sources and the compiler.
     """
-    compiler = _compiler()
-    cache = _cache()
-    cache.mkdir(parents=True, exist_ok=True)
-    with open(cache / "lock", "w") as lock, ThreadPoolExecutor(os.cpu_count()) as pool:
+    command, place = compiler(), cache()
+    place.mkdir(parents=True, exist_ok=True)
+    with open(place / "lock", "w") as lock, ThreadPoolExecutor(os.cpu_count()) as pool:
         fcntl.flock(lock, fcntl.LOCK_EX)
         sources = (*RUNTIME, *META, *MATH, *NN)
-        objects = dict(zip(sources, pool.map(lambda s: _object(s, compiler), sources), strict=True))
+        objects = dict(zip(sources, pool.map(lambda s: _object(s, command), sources), strict=True))
         names = "".join(path.name for path in objects.values()) + repr(FAMILIES)
-        folder = cache / hashlib.sha256(names.encode()).hexdigest()[:16]
+        folder = place / hashlib.sha256(names.encode()).hexdigest()[:16]
         if not folder.exists():
-            with tempfile.TemporaryDirectory(dir=cache) as scratch:
+            with tempfile.TemporaryDirectory(dir=place) as scratch:
                 made = Path(scratch) / "made"
                 made.mkdir()
-                _link(made, objects, compiler)
+                _link(made, objects, command)
                 made.rename(folder)
     return folder / family
 
