@@ -25,8 +25,8 @@ FLAGS = "-std=c++20 -O1 -fwrapv -fPIC -ffp-contract=off -Wall -Wextra -Werror".s
 
 RUNTIME = ("state", "memory", "streams", "runtime")
 META = ("executor",)
-MATH = ("values", "elementwise", "movement", "reductions", "sorting")
-NN = ("indexing", "products")
+MATH = ("values", "elementwise", "movement", "creation", "masks", "reductions", "sorting")
+NN = ("indexing", "norms", "products")
 # Name of a library -> its sources and the libraries it needs, in the order of linking.
 FAMILIES: dict[str, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "split": {

@@ -4,6 +4,7 @@ The headers are downloaded with pip at the first run and kept in the user's cach
 tests are skipped. Nothing of them is part of this project.
 """
 
+import ctypes
 import re
 import subprocess
 import sys
@@ -176,3 +177,44 @@ def test_wrong_declarations_are_found(headers, tmp_path):
         else:
             assert missing, mutant
     assert len(found) >= len(MUTANTS) - 1
+
+
+OPERATIONS = """
+#define ASC_CANN_FOREIGN_TYPES
+#include "backend/cann/symbols.h"
+#include "abi.h"
+namespace cann_double {
+template <class F>
+struct Phase1;
+template <class... A>
+struct Phase1<int(A...)> {
+    using type = aclnnStatus(A..., uint64_t*, aclOpExecutor**);
+};
+#define X(name, arguments) extern "C" Phase1<int arguments>::type name##GetWorkspaceSize;
+ASC_CANN_OPERATIONS(X)
+#undef X
+}
+"""
+
+
+@pytest.mark.parametrize("source", [*cann_double.MATH, *cann_double.NN])
+def test_operations_are_declared_alike_by_backend_and_double(source, tmp_path):
+    """A definition of the double conflicts with a different declaration of the backend."""
+    header = tmp_path / "declared.h"
+    header.write_text(OPERATIONS)
+    path = cann_double.SOURCES / f"{source}.cpp"
+    command = [cann_double.compiler(), "-std=c++20", "-fsyntax-only", *INCLUDES]
+    command += ["-include", str(header), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_double_has_what_the_backend_calls():
+    folder = cann_double.build("split")
+    libraries = [ctypes.CDLL(str(path)) for path in sorted(folder.iterdir())]
+    text = (ROOT / "cpp" / "backend" / "cann" / "symbols.h").read_text()
+    operations = re.findall(r"\bX\((aclnn\w+)", text)
+    names = re.findall(r"\bX\((?:Required|Optional),\s*[^,]+,\s*(\w+)", text)
+    names += [f"{name}{phase}" for name in operations for phase in ("", "GetWorkspaceSize")]
+    assert len(names) > 100
+    assert [n for n in names if not any(hasattr(lib, n) for lib in libraries)] == []

@@ -269,3 +269,160 @@ def test_casts_of_what_does_not_fit(acl):
     x = np.int32([1919, 1920, -2047, -2048, 127])
     result = run_with(acl, "Cast", np.zeros(5, np.int8), [x], code("int8"))
     np.testing.assert_array_equal(result, [127, 0x5A, 1, 0x5A, 127])
+
+
+def tensor_list(acl, *tensors):
+    """Make a list; destroying it destroys the descriptors in it."""
+    members = [acl.tensor(t.address, t.shape, t.dtype) for t in tensors]
+    array = (ctypes.c_void_p * len(members))(*members)
+    length = ctypes.c_uint64(len(members))
+    return ctypes.c_void_p(acl.function("aclCreateTensorList")(array, length))
+
+
+def shape_of(acl, handle):
+    """Read the shape that the device left in a descriptor."""
+    dims, rank = ctypes.POINTER(ctypes.c_int64)(), ctypes.c_uint64()
+    acl.call("aclGetViewShape", handle, ctypes.byref(dims), ctypes.byref(rank))
+    return tuple(dims[i] for i in range(rank.value))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
+def test_sequences(acl, dtype):
+    bounds = [acl.scalar(value, dtype) for value in (2, 11, 3)]
+    with acl.tensors(np.zeros(3, dtype), np.zeros(4, dtype)) as (three, four):
+        acl.run("aclnnArange", *bounds, three.handle)
+        np.testing.assert_array_equal(three.get(), [2, 5, 8])
+        with pytest.raises(Refused, match="161002"):
+            acl.plan("aclnnArange", *bounds, four.handle)
+        acl.run("aclnnLinspace", *bounds[:2], ctypes.c_int64(4), four.handle)
+        np.testing.assert_array_equal(four.get(), np.linspace(2, 11, 4).astype(dtype))
+    for bound in bounds:
+        acl.call("aclDestroyScalar", bound)
+
+
+@pytest.mark.parametrize("diagonal", [-2, 0, 1])
+def test_triangles_and_identity(acl, diagonal):
+    x = values("int32", SHAPE)
+    for name, function in (("Tril", np.tril), ("Triu", np.triu)):
+        result = run_with(acl, name, np.zeros_like(x), [x], ctypes.c_int64(diagonal))
+        np.testing.assert_array_equal(result, function(x, diagonal))
+    with acl.tensors(np.zeros((3, 4), np.float32)) as (out,):
+        acl.run("aclnnEye", ctypes.c_int64(3), ctypes.c_int64(4), out.handle)
+        np.testing.assert_array_equal(out.get(), np.eye(3, 4))
+
+
+@pytest.mark.parametrize(
+    ("shifts", "axes"), [((2,), (1,)), ((-1, 7), (0, 2)), ((13,), ()), ((1, 1), (0, 0))]
+)
+def test_roll(acl, shifts, axes):
+    x = values("float32", SHAPE)
+    parameters = acl.ints(*shifts), acl.ints(*axes)
+    result = run_with(acl, "Roll", np.zeros_like(x), [x], *parameters)
+    expected = np.roll(x, shifts, axes) if axes else np.roll(x, shifts[0])
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_repetitions(acl):
+    x = values("int16", (2, 3))
+    expected = np.tile(x, (2, 1, 2))
+    result = run_with(acl, "Repeat", np.zeros_like(expected), [x], acl.ints(2, 1, 2))
+    np.testing.assert_array_equal(result, expected)
+    numbers = ctypes.c_int64(2), ctypes.c_int64(12)
+    result = run_with(acl, "RepeatInterleaveInt", np.zeros(12, np.int16), [x], *numbers)
+    np.testing.assert_array_equal(result, np.repeat(x, 2))
+    numbers = ctypes.c_int64(2), ctypes.c_int64(1), ctypes.c_int64(6)
+    out = np.zeros((2, 6), np.int16)
+    result = run_with(acl, "RepeatInterleaveIntWithDim", out, [x], *numbers)
+    np.testing.assert_array_equal(result, np.repeat(x, 2, 1))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_stack(acl, axis):
+    a, b = values("float32", (2, 3)), values("float32", (2, 3), seed=1)
+    expected = np.stack([a, b], axis)
+    with acl.tensors(a, b, np.zeros_like(expected)) as (x, y, out):
+        list_ = tensor_list(acl, x, y)
+        acl.run("aclnnStack", list_, ctypes.c_int64(axis), out.handle)
+        acl.call("aclDestroyTensorList", list_)
+        np.testing.assert_array_equal(out.get(), expected)
+
+
+def test_masks(acl):
+    x, mask = values("float32", SHAPE), values("bool", (4, 5))
+    full = np.broadcast_to(mask, SHAPE)
+    with acl.tensors(x, mask, np.zeros(60, np.float32)) as (source, chosen, out):
+        acl.run("aclnnMaskedSelect", source.handle, chosen.handle, out.handle)
+        assert shape_of(acl, out.handle) == (full.sum(),)
+        np.testing.assert_array_equal(out.get()[: full.sum()], x[full])
+        number = acl.scalar(3, "float32")
+        acl.run("aclnnInplaceMaskedFillScalar", source.handle, chosen.handle, number)
+        np.testing.assert_array_equal(source.get(), np.where(full, np.float32(3), x))
+        acl.call("aclDestroyScalar", number)
+
+
+def test_membership(acl):
+    x = values("int32", SHAPE)
+    number = acl.scalar(int(x[0, 0, 0]), "int32")
+    for invert in (False, True):
+        flags = number, ctypes.c_bool(False), ctypes.c_bool(invert)
+        result = run(acl, "aclnnIsInTensorScalar", np.zeros(SHAPE, bool), x, extra=flags)
+        np.testing.assert_array_equal(result, np.isin(x, x[0, 0, 0], invert=invert))
+    acl.call("aclDestroyScalar", number)
+
+
+def test_nonzero(acl):
+    x = values("bool", (3, 4))
+    expected = np.argwhere(x)
+    with acl.tensors(x, np.zeros((12, 2), np.int64)) as (source, out):
+        acl.run("aclnnNonzero", source.handle, out.handle)
+        assert shape_of(acl, out.handle) == expected.shape
+        np.testing.assert_array_equal(out.get()[: len(expected)], expected)
+
+
+def test_unique(acl):
+    x = np.float32([[3, 1, np.nan], [1, np.nan, -2]])
+    flags = (ctypes.c_bool(True),) * 3
+    outputs = np.zeros(6, np.float32), np.zeros((2, 3), np.int64), np.zeros(6, np.int64)
+    with acl.tensors(x, *outputs) as (source, out, inverse, counts):
+        handles = (t.handle for t in (out, inverse, counts))
+        acl.run("aclnnUnique2", source.handle, *flags, *handles)
+        assert shape_of(acl, out.handle) == (5,)
+        np.testing.assert_array_equal(out.get()[:5], [-2, 1, 3, np.nan, np.nan])
+        np.testing.assert_array_equal(inverse.get(), [[2, 1, 3], [1, 4, 0]])
+        np.testing.assert_array_equal(counts.get()[:5], [1, 2, 1, 1, 1])
+
+
+INDICES = [
+    (np.array([2, 0, -1]),),
+    (np.array([[0], [2]]), np.array([1, 3])),
+    (np.array([True, False, True]),),
+]
+
+
+@pytest.mark.parametrize("indices", INDICES, ids=["one", "two", "mask"])
+def test_index_arrays(acl, indices):
+    x = values("float32", SHAPE)
+    expected = x[indices]
+    new = values("float32", expected.shape, seed=1)
+    with acl.tensors(x, np.zeros_like(expected), new, *indices) as (source, out, fresh, *where):
+        list_ = tensor_list(acl, *where)
+        acl.run("aclnnIndex", source.handle, list_, out.handle)
+        np.testing.assert_array_equal(out.get(), expected)
+        flags = ctypes.c_bool(False), ctypes.c_bool(False)
+        acl.run("aclnnIndexPutImpl", source.handle, list_, fresh.handle, *flags)
+        acl.call("aclDestroyTensorList", list_)
+        x[indices] = new
+        np.testing.assert_array_equal(source.get(), x)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3, np.inf, -np.inf])
+def test_vector_norm(acl, order):
+    x = values("float32", SHAPE)
+    number, axes = acl.scalar(order, "float32"), acl.ints(1)
+    expected = np.linalg.norm(x.astype(np.float64), order, 1)
+    out = np.zeros(expected.shape, np.float32)
+    flags = number, axes, ctypes.c_bool(False), code("float32")
+    result = run(acl, "aclnnLinalgVectorNorm", out, x, extra=flags)
+    acl.call("aclDestroyScalar", number)
+    acl.call("aclDestroyIntArray", axes)
+    np.testing.assert_allclose(result, expected, rtol=1e-6)

@@ -48,24 +48,24 @@
     X(aclrtLastErrLevel, ACL_RT_THREAD_LEVEL, 0)
 
 // Codes that the double returns; X(name here, CANN's name, value)
-#define CANN_DOUBLE_CODES(X)                                    \
-    X(kInvalidParameter, ACL_ERROR_INVALID_PARAM, 100000)       \
-    X(kUninitialized, ACL_ERROR_UNINITIALIZE, 100001)           \
-    X(kRepeatedInit, ACL_ERROR_REPEAT_INITIALIZE, 100002)       \
-    X(kRepeatedFinalize, ACL_ERROR_REPEAT_FINALIZE, 100037)     \
-    X(kStub, ACL_ERROR_COMPILING_STUB_MODE, 100039)             \
-    X(kBadParameter, ACL_ERROR_RT_PARAM_INVALID, 107000)        \
-    X(kBadDevice, ACL_ERROR_RT_INVALID_DEVICEID, 107001)        \
-    X(kNoContext, ACL_ERROR_RT_CONTEXT_NULL, 107002)            \
-    X(kStreamContext, ACL_ERROR_RT_STREAM_CONTEXT, 107003)      \
-    X(kDeviceLost, ACL_ERROR_RT_DEVICE_TASK_ABORT, 107022)      \
-    X(kFeature, ACL_ERROR_RT_FEATURE_NOT_SUPPORT, 207000)       \
-    X(kOutOfMemory, ACL_ERROR_RT_MEMORY_ALLOCATION, 207001)     \
-    X(kNoDevice, ACL_ERROR_RT_NO_DEVICE, 207004)                \
-    X(kResources, ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, 207005)     \
-    X(kEccError, ACL_ERROR_RT_HBM_MULTI_BIT_ECC_ERROR, 507054)  \
-    X(kNullParameter, ACLNN_ERR_PARAM_NULLPTR, 161001)          \
-    X(kBadOperand, ACLNN_ERR_PARAM_INVALID, 161002)             \
+#define CANN_DOUBLE_CODES(X)                                   \
+    X(kInvalidParameter, ACL_ERROR_INVALID_PARAM, 100000)      \
+    X(kUninitialized, ACL_ERROR_UNINITIALIZE, 100001)          \
+    X(kRepeatedInit, ACL_ERROR_REPEAT_INITIALIZE, 100002)      \
+    X(kRepeatedFinalize, ACL_ERROR_REPEAT_FINALIZE, 100037)    \
+    X(kStub, ACL_ERROR_COMPILING_STUB_MODE, 100039)            \
+    X(kBadParameter, ACL_ERROR_RT_PARAM_INVALID, 107000)       \
+    X(kBadDevice, ACL_ERROR_RT_INVALID_DEVICEID, 107001)       \
+    X(kNoContext, ACL_ERROR_RT_CONTEXT_NULL, 107002)           \
+    X(kStreamContext, ACL_ERROR_RT_STREAM_CONTEXT, 107003)     \
+    X(kDeviceLost, ACL_ERROR_RT_DEVICE_TASK_ABORT, 107022)     \
+    X(kFeature, ACL_ERROR_RT_FEATURE_NOT_SUPPORT, 207000)      \
+    X(kOutOfMemory, ACL_ERROR_RT_MEMORY_ALLOCATION, 207001)    \
+    X(kNoDevice, ACL_ERROR_RT_NO_DEVICE, 207004)               \
+    X(kResources, ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, 207005)    \
+    X(kEccError, ACL_ERROR_RT_HBM_MULTI_BIT_ECC_ERROR, 507054) \
+    X(kNullParameter, ACLNN_ERR_PARAM_NULLPTR, 161001)         \
+    X(kBadOperand, ACLNN_ERR_PARAM_INVALID, 161002)            \
     X(kRuntimeError, ACLNN_ERR_RUNTIME_ERROR, 361001)
 
 // X(result, name, arguments)

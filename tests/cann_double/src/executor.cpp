@@ -555,8 +555,8 @@ aclTensorList* aclCreateTensorList(const aclTensor* const* values, uint64_t size
             return nullptr;
         }
     }
-    return static_cast<aclTensorList*>(meta().tensor_lists.add(
-        TensorList{std::vector<const void*>(values, values + size)}));
+    return static_cast<aclTensorList*>(
+        meta().tensor_lists.add(TensorList{std::vector<const void*>(values, values + size)}));
 }
 
 aclScalarList* aclCreateScalarList(const aclScalar* const* values, uint64_t size) {
@@ -569,8 +569,8 @@ aclScalarList* aclCreateScalarList(const aclScalar* const* values, uint64_t size
             return nullptr;
         }
     }
-    return static_cast<aclScalarList*>(meta().scalar_lists.add(
-        TensorList{std::vector<const void*>(values, values + size)}));
+    return static_cast<aclScalarList*>(
+        meta().scalar_lists.add(TensorList{std::vector<const void*>(values, values + size)}));
 }
 
 #define DESTROY(name, public, table)                              \

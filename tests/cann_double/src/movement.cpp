@@ -79,26 +79,6 @@ auto fill_with(unsigned char value) {
         [value](Arguments& arguments) { fill(arguments[0].tensor(), Scalar{ACL_UINT8, {value}}); };
 }
 
-int check_flip(const Operation& op, Arguments& arguments) {
-    const Tensor& from = arguments[0].tensor();
-    for (const int64_t axis : arguments[1].ints()) {
-        if (!is_axis(axis, from.rank())) {
-            return refuse(op, "no axis %ld", axis);
-        }
-    }
-    return check_moved(op, from, arguments[2].tensor(), from.shape);
-}
-void run_flip(Arguments& arguments) {
-    const Tensor& from = arguments[0].tensor();
-    move_elements(from, arguments[2].tensor(), [&](Shape index) {
-        for (const int64_t axis : arguments[1].ints()) {
-            const auto at = static_cast<size_t>(wrap_axis(axis, from.rank()));
-            index[at] = from.shape[at] - 1 - index[at];
-        }
-        return index;
-    });
-}
-
 int check_permute(const Operation& op, Arguments& arguments) {
     const Tensor& from = arguments[0].tensor();
     Shape sorted, shape;
@@ -194,8 +174,6 @@ BEHAVES(aclnnInplaceZero, "f32 f16 bf16 f64 i8 i16 i32 i64 u8 u16 b c64 c128", "
         fill_with(0))
 ENTRY1(aclnnInplaceOne, Out)
 BEHAVES(aclnnInplaceOne, "f32 f16 bf16 f64 i8 i16 i32 i64 u8 b", "", check_fill, fill_with(1))
-ENTRY3(aclnnFlip, In, Ints, Out)
-BEHAVES(aclnnFlip, "f32 f16 bf16 f64 i8 i16 i32 i64 u8 b c64 c128", "", check_flip, run_flip)
 ENTRY3(aclnnPermute, In, Ints, Out)
 BEHAVES(aclnnPermute, EVERY, "", check_permute, run_permute)
 ENTRY3(aclnnCat, InList, int64_t, Out)

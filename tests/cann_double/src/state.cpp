@@ -41,8 +41,19 @@ State& state() {
     return *all;
 }
 
-thread_local std::vector<std::string> functions;  // the calls that this thread is in
-thread_local std::string recent_error;
+// Of one thread; never destroyed either, as destructors of other libraries may still call.
+struct ThreadState {
+    std::vector<std::string> functions;  // the calls that it is in
+    std::string recent_error;
+    std::string shown_error, shown_violation;
+};
+
+ThreadState& mine() {
+    thread_local auto* all = new ThreadState;
+    return *all;
+}
+
+std::string outer_function() { return mine().functions.empty() ? "" : mine().functions.front(); }
 
 const char* environment(const char* name) {
     const char* value = std::getenv(name);
@@ -121,7 +132,7 @@ void append_to_report(const Violation& violation) {
 }
 
 void record(const char* rule, const std::string& message) {
-    const std::string function = functions.empty() ? "" : functions.front();
+    const std::string function = outer_function();
     auto& all = state().violations;
     if (!all.empty() && all.back().rule == rule && all.back().function == function &&
         all.back().message == message) {
@@ -154,7 +165,7 @@ std::vector<std::pair<std::string, Handles*>>& Handles::all() { return state().h
 void set_initialized(bool initialized) { state().initialized = initialized; }
 
 Call::Call(const std::string& function, Need need) : guard_(big_lock()) {
-    functions.push_back(function);
+    mine().functions.push_back(function);
     failure = injected_fault(function);
     if (failure != kOk) {
         fail(failure, "injected fault");
@@ -163,12 +174,12 @@ Call::Call(const std::string& function, Need need) : guard_(big_lock()) {
     }
 }
 
-Call::~Call() { functions.pop_back(); }
+Call::~Call() { mine().functions.pop_back(); }
 
 int fail(int code, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    recent_error = (functions.empty() ? "" : functions.front() + ": ") + text(format, arguments);
+    mine().recent_error = outer_function() + ": " + text(format, arguments);
     va_end(arguments);
     return code;
 }
@@ -212,11 +223,11 @@ void gauge(const std::string& counter, int64_t change) {
 
 extern "C" const char* aclGetRecentErrMsg() {
     // Read once, and only the latest pointer stays valid.
-    thread_local std::vector<std::string> shown(2);
-    shown[0].assign(shown[0].size(), '#');
-    std::swap(shown[0], shown[1]);
-    shown[1] = std::exchange(recent_error, "");
-    return shown[1].empty() ? nullptr : shown[1].c_str();
+    ThreadState& thread = mine();
+    thread.shown_error.assign(thread.shown_error.size(), '#');
+    std::string latest = std::exchange(thread.recent_error, "");
+    std::swap(thread.shown_error, latest);
+    return thread.shown_error.empty() ? nullptr : thread.shown_error.c_str();
 }
 
 // Control: what tests call.
@@ -228,13 +239,12 @@ CONTROL uint64_t cann_double_violations() {
 
 CONTROL const char* cann_double_violation(uint64_t index) {
     std::lock_guard guard(big_lock());
-    thread_local std::string shown;
     if (index >= state().violations.size()) {
         return nullptr;
     }
     const Violation& v = state().violations[index];
-    shown = v.rule + ": " + v.function + ": " + v.message;
-    return shown.c_str();
+    mine().shown_violation = v.rule + ": " + v.function + ": " + v.message;
+    return mine().shown_violation.c_str();
 }
 
 CONTROL void cann_double_forgive() {
