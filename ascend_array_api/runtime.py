@@ -21,7 +21,9 @@ from contextvars import ContextVar
 from . import _core
 from ._core import Array
 from ._device import Device
+from ._hints import get_hints, reuse_buffer, set_hint
 from ._memory import Arena, ArenaStatistics, MemoryPool, MemoryStatistics, arena
+from ._prefetch import Prefetcher, prefetch
 from ._routing import Route, RoutingTable, routing
 from ._streams import Event, Stream, current_stream
 
@@ -33,16 +35,21 @@ __all__ = [
     "Event",
     "MemoryPool",
     "MemoryStatistics",
+    "Prefetcher",
     "Route",
     "RoutingTable",
     "Stream",
     "arena",
     "current_stream",
     "evaluate",
+    "get_hints",
     "get_num_threads",
     "get_strict",
     "instruction_set",
+    "prefetch",
+    "reuse_buffer",
     "routing",
+    "set_hint",
     "set_num_threads",
     "set_strict",
     "strict",

@@ -18,36 +18,35 @@ from pathlib import Path
 from typing import Any
 
 from harness import BASE, UNSET
-from techniques import EFFECTS, Variant
+from techniques import EFFECTS, Effect, Variant
 
 ON = "on"
 TOLERANCE = 1e-5
 
 
-def _child(name: str, library: str, enabled: bool) -> None:
+def _child(effect: Effect, library: str, enabled: bool) -> None:
     xp = importlib.import_module(library)
     start = time.perf_counter()
-    result, measures = EFFECTS[name].work(xp, enabled)
+    result, measures = effect.work(xp, enabled)
     print(json.dumps({"result": result, "seconds": time.perf_counter() - start, **measures}))
 
 
 def _run(name: str, variant: Variant) -> dict[str, float]:
     """Do the work once in a new process; return its measures."""
     env = {k: v for k, v in os.environ.items() if k not in UNSET} | dict(variant.env or {})
-    command = [sys.executable, __file__, "--child", name, variant.library]
+    command = [sys.executable, sys.argv[0], "--child", name, variant.library]
     command += ["--enabled"] if variant.enabled else []
     done = subprocess.run(command, env=env, text=True, stdout=subprocess.PIPE, check=True)
     return dict(json.loads(done.stdout))
 
 
-def _measure(name: str, rounds: int) -> dict[str, Any]:
+def _measure(name: str, effect: Effect, rounds: int) -> dict[str, Any]:
     """Run all variants of an effect; return measures, ratios and verdicts."""
-    effect = EFFECTS[name]
     variants = {ON: Variant(enabled=True), **effect.variants}
     runs: list[dict[str, dict[str, float]]] = []
     for _ in range(rounds):
         runs.append({key: _run(name, variant) for key, variant in variants.items()})
-        expected = runs[-1][BASE]["result"]
+        expected = runs[-1][BASE if BASE in variants else ON]["result"]
         for key, run in runs[-1].items():
             if abs(run["result"] - expected) > TOLERANCE * abs(expected):
                 raise RuntimeError(f"{name}, {key}: result {run['result']}, expected {expected}")
@@ -82,9 +81,9 @@ def _print(name: str, row: Mapping[str, Any]) -> None:
     print(flush=True)
 
 
-def main() -> int:
-    """Run the script."""
-    parser = argparse.ArgumentParser(description="What each technique is worth")
+def main(title: str, effects: Mapping[str, Effect]) -> int:
+    """Run a script that measures effects."""
+    parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="", help="run the effects whose name contains this")
     parser.add_argument("--json", help="write the results to this file as well")
@@ -94,12 +93,12 @@ def main() -> int:
     args = parser.parse_args()
     if args.child:
         name, library = args.child
-        _child(name, library, args.enabled)
+        _child(effects[name], library, args.enabled)
         return 0
     rows = {}
-    for name in EFFECTS:
+    for name, effect in effects.items():
         if args.only in name:
-            rows[name] = _measure(name, args.rounds)
+            rows[name] = _measure(name, effect, args.rounds)
             _print(name, rows[name])
     if args.json:
         Path(args.json).write_text(json.dumps(rows, indent=2))
@@ -108,4 +107,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("What each technique is worth", EFFECTS))

@@ -55,7 +55,7 @@ LOOPS = Variant("works.loops")
 SWITCHED_OFF = Variant()
 
 
-def _finish(xp: Any, *arrays: Any) -> None:
+def finish(xp: Any, *arrays: Any) -> None:
     if hasattr(xp, "runtime"):
         xp.runtime.evaluate(*arrays)
 
@@ -89,7 +89,7 @@ def allocations(xp: Any, _enabled: bool) -> tuple[float, dict[str, float]]:
         back = xp.where(hidden > 0.0, slope @ weights[2].T, 0.0 * hidden)
         slopes = [x.T @ back, xp.sum(back, axis=0), active.T @ slope, xp.sum(slope, axis=0)]
         weights = [w - 0.1 * s for w, s in zip(weights, slopes, strict=True)]
-        _finish(xp, *weights, loss)
+        finish(xp, *weights, loss)
     return float(loss), {"allocations": _allocations(xp) - before}
 
 
@@ -103,13 +103,13 @@ def arena(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
     with xp.runtime.arena("64MiB") if enabled else nullcontext():
         for row in sizes:
             temporaries = [source[:size] + float(k) for k, size in enumerate(row)]
-            _finish(xp, *temporaries)
+            finish(xp, *temporaries)
             total += sum(float(t[-1]) for t in temporaries)
             del temporaries
     return total, {"allocations": _allocations(xp) - before}
 
 
-def _timed(xp: Any, work: Callable[[], Any], repeats: int) -> tuple[float, dict[str, float]]:
+def timed(xp: Any, work: Callable[[], Any], repeats: int) -> tuple[float, dict[str, float]]:
     """Do the work a few times; return the sum of its first results, and what one time takes."""
 
     def results() -> tuple[Any, ...]:
@@ -121,13 +121,13 @@ def _timed(xp: Any, work: Callable[[], Any], repeats: int) -> tuple[float, dict[
     cpu = time.process_time()
     for _ in range(repeats):
         start = time.perf_counter()
-        _finish(xp, *results())
+        finish(xp, *results())
         seconds.append(time.perf_counter() - start)
     cpu = (time.process_time() - cpu) / repeats
     return total, {"seconds": statistics.median(seconds), "cpu": cpu}
 
 
-def _floats(xp: Any, shape: tuple[int, ...], scale: float = 1.0) -> Any:
+def floats(xp: Any, shape: tuple[int, ...], scale: float = 1.0) -> Any:
     values = np.random.default_rng(len(shape)).random(shape) * scale
     return xp.asarray(values.astype(np.float32))
 
@@ -136,8 +136,8 @@ def broadcast(third: bool) -> Work:
     """Add a column and a row; without the technique, each is first made a matrix."""
 
     def work(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
-        u, v = _floats(xp, (1024, 1)), _floats(xp, (1, 1024))
-        w = _floats(xp, (1024, 1024))
+        u, v = floats(xp, (1024, 1)), floats(xp, (1, 1024))
+        w = floats(xp, (1024, 1024))
         materialised = not enabled and xp.__name__ == OURS
 
         def operand(x: Any) -> Any:
@@ -147,7 +147,7 @@ def broadcast(third: bool) -> Work:
             total = operand(u) + operand(v)
             return total * w if third else total
 
-        return _timed(xp, add, 200)
+        return timed(xp, add, 200)
 
     return work
 
@@ -162,21 +162,21 @@ def views(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
 
     plain = enabled or xp.__name__ != OURS
     frame = camera.prepare(xp) if plain else camera.prepare(xp, copied)
-    total, measures = _timed(xp, frame, 20)
+    total, measures = timed(xp, frame, 20)
     return total, measures | {"frames_per_second": 1 / measures["seconds"]}
 
 
 def network(xp: Any, _enabled: bool) -> tuple[float, dict[str, float]]:
     """Run ResNet-50's forward pass."""
-    return _timed(xp, resnet50.prepare(xp), 5)
+    return timed(xp, resnet50.prepare(xp), 5)
 
 
 def epilogue(depth: int) -> Work:
     """Take exp of a product of matrices."""
 
     def work(xp: Any, _enabled: bool) -> tuple[float, dict[str, float]]:
-        a, b = _floats(xp, (4096, depth), 1 / depth), _floats(xp, (depth, 4096))
-        return _timed(xp, lambda: xp.exp(a @ b), 5)
+        a, b = floats(xp, (4096, depth), 1 / depth), floats(xp, (depth, 4096))
+        return timed(xp, lambda: xp.exp(a @ b), 5)
 
     return work
 
@@ -185,9 +185,9 @@ def transposed(n: int) -> Work:
     """Add a matrix to the transpose of another."""
 
     def work(xp: Any, _enabled: bool) -> tuple[float, dict[str, float]]:
-        a, b = _floats(xp, (n, n)), _floats(xp, (n, n))
+        a, b = floats(xp, (n, n)), floats(xp, (n, n))
         add = (lambda: xp.add_transposed(a, b)) if xp.__name__ == LOOPS.library else lambda: a.T + b
-        total, measures = _timed(xp, add, 10)
+        total, measures = timed(xp, add, 10)
         return total, measures | {"ns_per_element": measures["seconds"] / n**2 * 1e9}
 
     return work
@@ -197,11 +197,11 @@ def channels(shape: tuple[int, int, int, int], axes: tuple[int, int, int, int]) 
     """Move the channels of a batch of images to the other side."""
 
     def work(xp: Any, _enabled: bool) -> tuple[float, dict[str, float]]:
-        x = _floats(xp, shape)
+        x = floats(xp, shape)
         if xp.__name__ == LOOPS.library:
-            total, measures = _timed(xp, lambda: xp.permuted(x, axes), 10)
+            total, measures = timed(xp, lambda: xp.permuted(x, axes), 10)
         else:
-            total, measures = _timed(xp, lambda: xp.reshape(xp.permute_dims(x, axes), (-1,)), 10)
+            total, measures = timed(xp, lambda: xp.reshape(xp.permute_dims(x, axes), (-1,)), 10)
         return total, measures | {"ns_per_element": measures["seconds"] / x.size * 1e9}
 
     return work
@@ -211,20 +211,20 @@ def pde(xp: Any, _enabled: bool) -> tuple[float, dict[str, float]]:
     """Make steps of the shallow-water equations; peak memory is what the steps add."""
     step = shallow_water.prepare(xp)
     before = _resident_peak()
-    total, measures = _timed(xp, step, 20)
+    total, measures = timed(xp, step, 20)
     return total, measures | {"peak_mib": (_resident_peak() - before) / 1024}
 
 
 def pde_limit(xp: Any, _enabled: bool) -> tuple[float, dict[str, float]]:
     """Find the largest grid whose step fits into a limit of 1 GiB of address space."""
-    _timed(xp, shallow_water.prepare(xp, 64), 1)
+    timed(xp, shallow_water.prepare(xp, 64), 1)
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 30), resource.RLIM_INFINITY))
     fits, fails = 64, 16384
     while fails - fits > 32:
         n = (fits + fails) // 2
         try:
-            _timed(xp, shallow_water.prepare(xp, n), 1)
+            timed(xp, shallow_water.prepare(xp, n), 1)
             fits = n
         except MemoryError:
             fails = n
@@ -239,14 +239,14 @@ def mask(xp: Any, _enabled: bool) -> tuple[float, dict[str, float]]:
     before = xp.runtime.MemoryPool().statistics().used if xp.__name__ == OURS else 0
     x = xp.zeros(n, dtype=xp.bool)
     x[: n // 3] = True
-    _finish(xp, x)
+    finish(xp, x)
     held = xp.runtime.MemoryPool().statistics().used - before if xp.__name__ == OURS else x.nbytes
     return float(xp.count_nonzero(x)), {"bytes": held}
 
 
 def superresolution(xp: Any, _enabled: bool) -> tuple[float, dict[str, float]]:
     """Prepare a frame for a super-resolution network."""
-    return _timed(xp, superres.prepare(xp), 10)
+    return timed(xp, superres.prepare(xp), 10)
 
 
 def _resident_peak() -> int:
@@ -254,7 +254,7 @@ def _resident_peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _speed(variant: str, least: float) -> Target:
+def speed(variant: str, least: float) -> Target:
     return Target("seconds", variant, least)
 
 
@@ -270,7 +270,7 @@ EFFECTS = {
             text,
             broadcast(third),
             {"off": SWITCHED_OFF, BASE: NUMPY},
-            (_speed("off", 2.3), _speed(BASE, 2.3)),
+            (speed("off", 2.3), speed(BASE, 2.3)),
         )
         for name, text, third in (
             ("broadcast", "(1024, 1) + (1, 1024), float32", False),
@@ -281,20 +281,20 @@ EFFECTS = {
         "4K frames of bytes: flip, crop, every second pixel, channels first, normalise",
         views,
         {"off": SWITCHED_OFF, BASE: NUMPY},
-        (_speed("off", 1.4),),
+        (speed("off", 1.4),),
     ),
     "network": Effect(
         "ResNet-50 forward, batch 1: 3 x 3 convolutions as nine products over shifted views",
         network,
         {"off": WITHOUT_DEFERRAL, BASE: NUMPY},
-        (_speed(BASE, 1.8),),
+        (speed(BASE, 1.8),),
     ),
     **{
         f"epilogue-{depth}": Effect(
             f"exp(A @ B), 4096 x {depth} x 4096, float32",
             epilogue(depth),
             {"off": WITHOUT_FUSION, BASE: NUMPY},
-            (_speed("off", 2.0 if depth == 8 else 0.97),),
+            (speed("off", 2.0 if depth == 8 else 0.97),),
         )
         for depth in (8, 64, 1024)
     },
@@ -303,7 +303,7 @@ EFFECTS = {
             f"a.T + b of {n} x {n} float32",
             transposed(n),
             {"loop": LOOPS, BASE: NUMPY},
-            (_speed("loop", 4.0), _speed(BASE, 1.0)),
+            (speed("loop", 4.0), speed(BASE, 1.0)),
         )
         for n in (2048, 2049, 4096)
     },
@@ -311,19 +311,19 @@ EFFECTS = {
         "NCHW to NHWC, 32 x 64 x 112 x 112 float32",
         channels((32, 64, 112, 112), (0, 2, 3, 1)),
         {"loop": LOOPS, BASE: NUMPY},
-        (_speed("loop", 4.0), _speed(BASE, 1.0)),
+        (speed("loop", 4.0), speed(BASE, 1.0)),
     ),
     "layout-nchw": Effect(
         "NHWC to NCHW, 32 x 112 x 112 x 64 float32",
         channels((32, 112, 112, 64), (0, 3, 1, 2)),
         {"loop": LOOPS, BASE: NUMPY},
-        (_speed("loop", 4.0), _speed(BASE, 1.0)),
+        (speed("loop", 4.0), speed(BASE, 1.0)),
     ),
     "pde": Effect(
         "a step of the shallow-water equations on 1024 x 1024 float64",
         pde,
         {"off": WITHOUT_FUSION, BASE: NUMPY},
-        (_speed(BASE, 3.9), Target("peak_mib", BASE, 1 / 0.68)),
+        (speed(BASE, 3.9), Target("peak_mib", BASE, 1 / 0.68)),
     ),
     "pde-limit": Effect(
         "the largest such grid within 1 GiB",
@@ -337,8 +337,8 @@ EFFECTS = {
         {"off": WITHOUT_POOL, "pool": SWITCHED_OFF, BASE: NUMPY},
         (
             Target("allocations", "off", 1 / 0.17),
-            _speed("off", 1.4),
-            _speed("pool", 0.97),  # no slower, to within what timings vary
+            speed("off", 1.4),
+            speed("pool", 0.97),  # no slower, to within what timings vary
         ),
     ),
     "bool": Effect(
@@ -348,6 +348,6 @@ EFFECTS = {
         "4K frame of bytes to BT.601 planes in float32, chroma averaged, padded",
         superresolution,
         {"off": WITHOUT_FUSION, BASE: NUMPY},
-        (_speed(BASE, 2.56), Target("cpu", BASE, 2.5)),
+        (speed(BASE, 2.56), Target("cpu", BASE, 2.5)),
     ),
 }

@@ -159,6 +159,7 @@ bool same_view(const Array& x, const Array& y) {
 }
 
 void require_writable(const Array& x, const char* function) {
+    x.storage->require_present(function);
     if (x.storage->read_only()) {
         raise(ErrorKind::Value, "%s: the array is read-only: its memory was imported as such",
               function);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -23,8 +24,30 @@ struct Regions {
     Region* oldest = nullptr;
     Region* newest = nullptr;
     uint64_t next = 1;  // number of a Region
-    Block* oldest_retired = nullptr;
-    Block* newest_retired = nullptr;
+    // Lists by age, without memory of their own: Blocks that are released, and storages that drop
+    // theirs, when the Regions of that moment have ended.
+    template <class T>
+    struct Retired {
+        T* oldest = nullptr;
+        T* newest = nullptr;
+
+        void push(Ref<T> last, uint64_t number) {
+            // Retired before: those behind it just wait longer.
+            if (std::exchange(last->first_free_, number) != 0) return;
+            (oldest ? newest->next_retired_ : oldest) = last.get();
+            newest = last.release();
+        }
+        // The oldest one, unless Regions from before `number` are active.
+        T* pop(uint64_t number) {
+            T* first = oldest;
+            if (!first || first->first_free_ > number) return nullptr;
+            oldest = std::exchange(first->next_retired_, nullptr);
+            first->first_free_ = 0;
+            return first;
+        }
+    };
+    Retired<Block> blocks;
+    Retired<Storage> storages;
 
     void enter(Region& region) {
         std::lock_guard lock(mutex);
@@ -38,23 +61,30 @@ struct Regions {
         std::unique_lock lock(mutex);
         (region.older_ ? region.older_->newer_ : oldest) = region.newer_;
         (region.newer_ ? region.newer_->older_ : newest) = region.older_;
-        while (Block* block = oldest_retired) {
-            if (block->first_free_ > (oldest ? oldest->number_ : next)) return;
-            oldest_retired = std::exchange(block->next_retired_, nullptr);
-            block->first_free_ = 0;
+        const auto in_use = [this] { return oldest ? oldest->number_ : next; };
+        // What they hold is let go without the lock.
+        while (Block* block = blocks.pop(in_use())) {
             lock.unlock();
             block->release();
+            lock.lock();
+        }
+        while (Storage* storage = storages.pop(in_use())) {
+            lock.unlock();
+            storage->discard();
+            storage->release();
             lock.lock();
         }
     }
 
     void retire(Ref<Block> block) {
         std::lock_guard lock(mutex);
-        if (!oldest) return;
-        // Another storage may have moved off it before; those behind it just wait longer.
-        if (std::exchange(block->first_free_, next) != 0) return;
-        (oldest_retired ? newest_retired->next_retired_ : oldest_retired) = block.get();
-        newest_retired = block.release();
+        if (oldest) blocks.push(std::move(block), next);
+    }
+    // False where the Block of the storage may go at once.
+    bool retire(Ref<Storage> storage) {
+        std::lock_guard lock(mutex);
+        if (oldest) storages.push(std::move(storage), next);
+        return oldest != nullptr;
     }
 };
 
@@ -65,6 +95,10 @@ static Regions& regions() {
 
 Region::Region() { regions().enter(*this); }
 Region::~Region() { regions().leave(*this); }
+bool Region::none() {
+    std::lock_guard lock(regions().mutex);
+    return cover_all_ && !regions().oldest;
+}
 
 void install_region_fork_handlers() {
     pthread_atfork([] { regions().mutex.lock(); }, [] { regions().mutex.unlock(); },
@@ -157,7 +191,9 @@ void Storage::add_read(Pending* reader) {
 void Storage::drop_read() {
     lock();
     --reads_.count;
+    const bool over = idle() && gone();
     unlock();
+    if (over) drop_gone_block();
 }
 
 void Storage::add_write(Pending* writer, uint64_t position) {
@@ -171,7 +207,9 @@ void Storage::add_write(Pending* writer, uint64_t position) {
 void Storage::drop_write() {
     lock();
     if (--writes_ == 0) writer_.store(nullptr, std::memory_order_release);
+    const bool over = idle() && gone();
     unlock();
+    if (over) drop_gone_block();
 }
 
 Ref<Block> Storage::block() const {
@@ -181,13 +219,99 @@ Ref<Block> Storage::block() const {
 
 void Storage::settle_slowly() const {
     if (Pending* writer = writer_.load(std::memory_order_acquire)) writer->finish();
+    // What was recorded before is part of the run.
+    if (!Pending::inside_run()) require_present();
     if (auto error = failure()) throw Error(*error);
+}
+
+void Storage::raise_gone(const char* function) const {
+    const std::string where = function ? std::string(function) + ": " : "";
+    if (gone_.load(std::memory_order_acquire) == Gone::Donated) {
+        raise(ErrorKind::Runtime,
+              "%sthe array was hinted as temporary, and the next operation has taken its memory; "
+              "copy it before that operation, or leave the hint out",
+              where.c_str());
+    }
+    raise(ErrorKind::Runtime,
+          "%sthe memory of the array was given back by reuse_buffer; it, its views and what shares "
+          "its memory cannot be used any more",
+          where.c_str());
+}
+
+int32_t Storage::pending_operands() const {
+    lock();
+    const int32_t pending = reads_.count + writes_;
+    unlock();
+    return pending;
+}
+
+bool Storage::held_beside(int operands) const {
+    return (gone() ? pending_operands() : use_count()) > operands;
+}
+
+bool Storage::give_up(Gone reason) {
+    lock();
+    const bool refused = gone() || shared();
+    if (!refused) {
+        gone_.store(reason, std::memory_order_release);
+        unusable_.store(true, std::memory_order_release);
+        note_change();
+    }
+    const bool over = !refused && idle();
+    unlock();
+    if (over) drop_gone_block();
+    return !refused;
+}
+
+bool Storage::donate(int operands) {
+    lock();
+    const bool alone = !gone() && reads_.count + writes_ == operands && Region::none();
+    if (alone) {
+        gone_.store(Gone::Donated, std::memory_order_release);
+        unusable_.store(true, std::memory_order_release);
+    }
+    unlock();
+    return alone;
+}
+
+bool Storage::owns_block() const {
+    lock();
+    const Block* block = block_.load(std::memory_order_relaxed);
+    const bool ours = kind_ == StorageKind::Pool && !shared() && block && block->owners() == 1 &&
+                      !block->borrowed();
+    unlock();
+    return ours;
+}
+
+void Storage::drop_gone_block() {
+    // Other threads may be about to look at it; where they cannot be told it stays to the end.
+    if (Region::cover_all_ && !regions().retire(Ref<Storage>(this))) discard();
+}
+
+std::shared_ptr<const void> Storage::derived() const {
+    lock();
+    auto derived = derived_;
+    unlock();
+    return derived;
+}
+
+uint64_t Storage::changes() const {
+    lock();
+    const uint64_t changes = changes_;
+    unlock();
+    return changes;
+}
+
+void Storage::keep_derived(std::shared_ptr<const void> derived, uint64_t changes) {
+    lock();
+    if (changes == changes_ && !shared()) derived_.swap(derived);
+    unlock();
 }
 
 void Storage::fail(std::shared_ptr<const Error> failure) {
     lock();
     failure_.swap(failure);
-    failed_.store(failure_ != nullptr, std::memory_order_release);
+    unusable_.store(failure_ || gone(), std::memory_order_release);
     unlock();
 }
 
@@ -208,6 +332,7 @@ void Storage::materialize() { materialize(Block::allocate(nbytes_, device_)); }
 
 void Storage::materialize(Ref<Block> block) {
     lock();
+    note_change();
     Ref<Block> before = exchange_block(std::move(block));
     unlock();
 }
@@ -234,6 +359,7 @@ static void copy_bytes(const Block& to, const Block& from) {
 }
 
 Ref<Block> Storage::leave_shared_block() {
+    note_change();
     if (kind_ != StorageKind::Pool) return {};
     const auto block = [this] { return block_.load(std::memory_order_relaxed); };
     Ref<Block> fresh;
@@ -269,6 +395,7 @@ void Storage::begin_write() {
 void Storage::end_write() {
     lock();
     --running_writes_;
+    note_change();
     unlock();
 }
 
@@ -276,6 +403,10 @@ void Storage::begin_export() {
     settle();
     settle_uses();
     lock();
+    if (gone()) {
+        unlock();
+        raise_gone(nullptr);
+    }
     Ref<Block> left = leave_shared_block();
     exports_.fetch_add(1, std::memory_order_acq_rel);
     unlock();

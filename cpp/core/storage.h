@@ -86,11 +86,35 @@ class Region {
 
   private:
     friend struct Regions;
+
+  public:
+    // None is active, so that no thread looks at raw memory: true only where every one that does
+    // is in a Region or has the interpreter's lock.
+    static bool none();
+    // False where threads work on raw memory without either: on a Python without that lock.
+    inline static bool cover_all_ = true;
+
+  private:
     Region* older_ = nullptr;  // the active ones are a list, by age
     Region* newer_ = nullptr;
     uint64_t number_ = 0;
 };
 void install_region_fork_handlers();  // once
+
+// What the program said it will do with a storage, as bits of a set.
+enum class Hint : uint8_t {
+    Temporary,         // read once more at most: the next result may take its memory
+    SequentialAccess,  // large and read in order, once: it goes past the caches
+    ReduceOutput,      // reduced where it is made, whatever that costs in arithmetic
+    Transposed,        // read with its last two axes exchanged
+    ConvWeight,        // the second factor of many products
+};
+inline constexpr const char* kHintNames[] = {"temporary", "sequential_access", "reduce_output",
+                                             "transposed", "conv_weight"};
+inline constexpr int kNumHints = sizeof(kHintNames) / sizeof(kHintNames[0]);
+
+// Why nobody may look at a storage any more.
+enum class Gone : uint8_t { No, GivenBack, Donated };
 
 // A list of recorded operations (a tape) as storages see it.
 class Pending {
@@ -101,9 +125,12 @@ class Pending {
     static void finish_all() { finish_all_(); }
     // Runs what no other thread is running, without waiting; nothing inside of such a run.
     static void run_idle() { run_idle_(); }
+    // This thread runs recorded work, or a part of some.
+    static bool inside_run() { return inside_run_(); }
 
   protected:
     ~Pending() = default;
+    inline static bool (*inside_run_)() = [] { return false; };
     inline static void (*run_idle_)() = [] {};
     inline static void (*finish_all_)() = [] {};
 };
@@ -131,13 +158,15 @@ class Storage {
     }
     int64_t nbytes() const { return nbytes_; }
     DeviceId device() const { return device_; }
-    // Every recorded write has run, and none has failed.
+    // Every recorded write has run, and the bytes are there.
     bool finished() const {
-        return !writer_.load(std::memory_order_acquire) && !failed_.load(std::memory_order_acquire);
+        return !writer_.load(std::memory_order_acquire) &&
+               !unusable_.load(std::memory_order_acquire);
     }
     // The bytes of a finished storage belong to somebody else.
     bool borrowed() const { return block_.load(std::memory_order_acquire)->borrowed(); }
-    // Runs the recorded work that writes this storage; throws the error of work that failed.
+    // Runs the recorded work that writes this storage; throws the error of work that failed, or
+    // that the storage is gone.
     void settle() const {
         if (!finished()) settle_slowly();
     }
@@ -165,10 +194,42 @@ class Storage {
     void add_read(Pending* reader);
     void drop_read();
     int32_t use_count() const { return count_.load(std::memory_order_acquire); }
+    // Operands of recorded entries that have not run.
+    int32_t pending_operands() const;
+    // Someone beside so many operands of recorded entries may look at it.
+    bool held_beside(int operands) const;
     void fail(std::shared_ptr<const Error> failure);
     std::shared_ptr<const Error> failure() const;
     // Before a write that runs now: recorded reads and writes of this storage run first.
     void settle_uses();
+
+    // ---- what the program says of it
+    bool has(Hint hint) const {
+        return hints_.load(std::memory_order_relaxed) >> static_cast<int>(hint) & 1;
+    }
+    void add(Hint hint) { hints_.fetch_or(static_cast<uint8_t>(1 << static_cast<int>(hint))); }
+    // Nobody looks at it any more: its Block goes as soon as recorded work is done with it. False,
+    // with nothing done, where the memory is shared() or gone already.
+    bool give_up(Gone reason);
+    bool gone() const { return gone_.load(std::memory_order_acquire) != Gone::No; }
+    // Throws Error(Runtime) if it is, naming the function where one is given.
+    void require_present(const char* function = nullptr) const {
+        if (gone()) raise_gone(function);
+    }
+    // The same for the result that comes next, which may take the Block; false where somebody may
+    // look at it, beside so many operands of recorded entries.
+    bool donate(int operands);
+    // The Block is ours, and no copy's.
+    bool owns_block() const;
+    // For whoever runs recorded work: nobody needs the Block of a storage that is gone.
+    void drop_gone_block();
+
+    // Something made of the bytes, packed for reading; it lives until they may have changed.
+    std::shared_ptr<const void> derived() const;
+    // Counts the times that the bytes may have changed.
+    uint64_t changes() const;
+    // Keeps it, if the bytes are as they were at that count.
+    void keep_derived(std::shared_ptr<const void> derived, uint64_t changes);
 
     // Someone else can change the bytes: copies must be physical, reads and writes happen now.
     bool shared() const {
@@ -217,6 +278,13 @@ class Storage {
     // Puts another Block in place; returns the one before, no longer owned. By locked_.
     Ref<Block> exchange_block(Ref<Block> block);
     void settle_slowly() const;
+    [[noreturn]] void raise_gone(const char* function) const;
+    // By locked_.
+    void note_change() {
+        ++changes_;
+        if (derived_) derived_.reset();
+    }
+    bool idle() const { return writes_ == 0 && reads_.count == 0; }
     // The work of own_block under the lock, which it may leave in between; returns the Block left.
     Ref<Block> leave_shared_block();
     void lock() const;
@@ -235,8 +303,15 @@ class Storage {
     int32_t running_writes_ = 0;             // writes at the call that run; by locked_
     std::atomic<Pending*> writer_{nullptr};  // the list of the last of them
     std::atomic<uint64_t> written_at_{0};
-    std::atomic<bool> failed_{false};
     std::shared_ptr<const Error> failure_;  // of the work that should have written it; by locked_
+    std::atomic<bool> unusable_{false};     // failed or gone
+    std::atomic<Gone> gone_{Gone::No};      // changed by locked_
+    std::atomic<uint8_t> hints_{0};
+    uint64_t changes_ = 0;                 // by locked_
+    std::shared_ptr<const void> derived_;  // by locked_
+    friend struct Regions;
+    Storage* next_retired_ = nullptr;
+    uint64_t first_free_ = 0;  // as that of a Block
 };
 
 }  // namespace asc

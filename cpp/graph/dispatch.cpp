@@ -326,6 +326,7 @@ Array apply(Op op, std::span<const Argument> args, bool strict) {
     Dims shape;
     for (const Argument& arg : args) {
         if (!arg.array) continue;
+        arg.array->storage->require_present(function);
         shape = first ? broadcast_shapes(shape, arg.array->shape, function) : arg.array->shape;
         first = first ? first : arg.array;
     }
@@ -346,6 +347,19 @@ Array convert(const Array& x, DType to) {
     if (!defers(x.size(), x.device(), {&arg, 1})) return x.dtype == to ? copy(x) : cast(x, to);
     Array out = Array::promised(x.shape, row_major_strides(x.shape), to, x.device(), "astype");
     record_copy("astype", out, x);
+    return out;
+}
+
+Array laid_out(const Array& x, const Dims& strides, const char* function) {
+    Argument arg{&x, nullptr};
+    if (!defers(x.size(), x.device(), {&arg, 1})) {
+        Array out = Array::empty(x.shape, x.dtype, x.device(), function);
+        out.strides = strides;
+        cpu::transfer(out, x);
+        return out;
+    }
+    Array out = Array::promised(x.shape, strides, x.dtype, x.device(), function);
+    record_copy(function, out, x);
     return out;
 }
 

@@ -51,6 +51,9 @@ void apply_inplace(Op op, const Array& target, const Argument& other, bool stric
 // A new array of x's elements converted to a dtype; recorded where that pays.
 Array convert(const Array& x, DType to);
 
+// x in new memory with these strides; recorded where that pays.
+Array laid_out(const Array& x, const Dims& strides, const char* function);
+
 // The result of a library operation on arrays of a device, row-major: computed now, or recorded
 // where `work` (in additions) pays and the operation cannot fail on values.
 Array library_result(const char* function, std::span<const Array> inputs, DeviceId device,

@@ -58,6 +58,7 @@ struct Use {
     int unread = 0;               // live entries that read it and are not in a group yet
     bool read_elsewhere = false;  // some group other than the writing one reads it
     bool held = false;            // by someone beside the entries
+    bool one_array = false;       // beside the entries exactly one array has it
     bool visible = false;         // someone beside the entries can see its bytes
 };
 
@@ -71,7 +72,8 @@ class Scheduler {
             ++uses_[e.output.storage.get()].references;
         }
         for (auto& [storage, use] : uses_) {
-            use.held = storage->use_count() > use.references;
+            use.held = storage->held_beside(use.references);
+            use.one_array = storage->use_count() == use.references + 1;
             use.visible = use.held || !storage->promised();
         }
         mark_live();
@@ -174,6 +176,8 @@ class Scheduler {
         const bool by_rows = fusion_enabled() && rows.pays();
         if (!by_rows) end = first + 1;
         works.resize(std::min(works.size(), end - first));
+        if (!by_rows && !works.empty() && fusion_enabled())
+            works[0].reuse_inputs([&](Storage& s) { return is_spare(s, static_cast<int>(first)); });
         group_count.fetch_add(by_rows || works.empty() || !works[0].empty(),
                               std::memory_order_relaxed);
         const bool done =
@@ -196,7 +200,9 @@ class Scheduler {
     static std::exception_ptr attempt(const std::deque<Work>& works, F&& f) {
         std::vector<Storage*> fresh;
         std::vector<Array> in_place;
+        bool inherits = false;
         for (const Work& work : works) {
+            inherits |= !work.inherits.empty();
             work.for_each_output([&](const Array& out) {
                 if (out.storage->promised()) {
                     fresh.push_back(out.storage.get());
@@ -207,7 +213,7 @@ class Scheduler {
         }
         Region region;
         BitLock lock(in_place);
-        Abandonable abandonable(in_place.empty());
+        Abandonable abandonable(in_place.empty() && !inherits);
         try {
             f();
             return nullptr;
@@ -256,6 +262,15 @@ class Scheduler {
         return nullptr;
     }
 
+    // Nobody looks at the storage's bytes behind this group, which reads them.
+    bool is_spare(Storage& storage, int group) {
+        const Use& use = uses_[&storage];
+        if (std::max(use.read_group, use.write_group) > group) return false;
+        if (!storage.owns_block()) return false;
+        if (!use.held) return true;
+        return storage.has(Hint::Temporary) && use.one_array && storage.donate(use.references);
+    }
+
     // Someone looks at the storage's bytes behind the groups before `end`.
     bool is_kept(Storage& storage, size_t end) {
         const Use& use = uses_[&storage];
@@ -267,7 +282,8 @@ class Scheduler {
     void let_go(Group& group, int number) {
         group.for_each_storage([&](Storage& storage) {
             const Use& use = uses_[&storage];
-            if (!use.held && std::max(use.read_group, use.write_group) == number) storage.discard();
+            if (use.held || std::max(use.read_group, use.write_group) != number) return;
+            storage.gone() ? storage.drop_gone_block() : storage.discard();
         });
     }
 

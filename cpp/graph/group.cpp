@@ -149,7 +149,7 @@ bool Group::accepts_sink(const Entry& e) const {
         int cost = 0;
         for (const Instruction& code : program_.code)
             cost += code.converts ? 1 : cpu::element_cost(code.op);
-        if (cost > kRecomputed) return false;
+        if (cost > kRecomputed && !e.inputs[0].storage->has(Hint::ReduceOutput)) return false;
     }
     if (sinks_.empty()) return comes_in_runs(e);
     const Entry& other = *sinks_[0].entry;
@@ -321,9 +321,42 @@ Failure Work::inherited() const {
     return found;
 }
 
+void Work::reuse_inputs(const std::function<bool(Storage&)>& spare) {
+    if (library || product || !sinks.empty()) return;
+    inherits.reserve(call.outputs.size());  // what is spare is gone: nothing may fail after that
+    for (const Array& out : call.outputs) {
+        const auto replaced = [&](const Array& x) {
+            return x.storage->promised() && x.offset == 0 && x.dtype == out.dtype &&
+                   x.size() * bits(x.dtype) == x.storage->nbytes() * 8;
+        };
+        if (!out.storage || !replaced(out)) continue;
+        const auto fits = [&](const Array& x) {
+            return x.offset == 0 && x.shape == out.shape && x.strides == out.strides &&
+                   x.dtype == out.dtype && x.device() == out.device() &&
+                   x.storage->nbytes() == out.storage->nbytes();
+        };
+        for (const Array& x : call.inputs) {
+            const Ref<Storage> donor = x.storage;
+            if (donor->promised() || !fits(x)) continue;
+            // Other views would see other elements change.
+            if (!std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Array& other) {
+                    return !may_overlap(other, x) || (other.storage == donor && fits(other));
+                }))
+                continue;
+            if (!spare(*donor)) continue;
+            inherits.push_back({out.storage, donor});
+            for (Array& other : call.inputs)
+                if (other.storage == donor) other.storage = out.storage;
+            break;
+        }
+    }
+}
+
 void Work::allocate() const {
     if (library) return;
-    for_each_output([](const Array& out) {
+    for_each_output([&](const Array& out) {
+        for (const auto& [heir, donor] : inherits)
+            if (out.storage == heir) return heir->materialize(donor->present_block());
         bool whole = (out.size() * bits(out.dtype) + 7) / 8 == out.storage->nbytes();
         if (whole && out.storage->failure()) out.storage->fail(nullptr);
         // A copy may have been taken in another thread since this write was recorded.

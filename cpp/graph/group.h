@@ -45,6 +45,15 @@ struct Work {
     Call call;  // outputs without a storage are sources of sinks
     std::vector<Call> again;
     std::vector<Sink> sinks;
+    // A result, and the storage whose memory it takes.
+    struct Inheritance {
+        Ref<Storage> heir, donor;
+    };
+    std::vector<Inheritance> inherits;
+
+    // Lets new results take the memory of inputs of their layout that nobody reads any more;
+    // `spare` tells whether that holds, and then nobody may.
+    void reuse_inputs(const std::function<bool(Storage&)>& spare);
 
     bool empty() const {
         return !library && !product_kept && call.outputs.empty() && sinks.empty();

@@ -199,6 +199,7 @@ void Tape::give_back(Tape* tape) {
 void Tape::install() {
     Pending::finish_all_ = finish_all_tapes;
     Pending::run_idle_ = run_idle_tapes;
+    Pending::inside_run_ = [] { return running_here || workers::in_task(); };
     pthread_atfork(ForkGuard::lock, ForkGuard::unlock, ForkGuard::unlock_child);
 }
 
@@ -365,9 +366,13 @@ void Tape::push(Entry entry) {
 }
 
 void Tape::record(Entry entry) {
+    entry.output.storage->require_present(entry.function);
     bool shared = entry.output.storage->shared();
-    for (int k = 0; k < entry.arity; ++k)
-        shared |= !entry.constant[k] && entry.inputs[k].storage->shared();
+    for (int k = 0; k < entry.arity; ++k) {
+        if (entry.constant[k]) continue;
+        entry.inputs[k].storage->require_present(entry.function);
+        shared |= entry.inputs[k].storage->shared();
+    }
     entry.line = caller().line;
     order(entry);
     bool run = false, wait = false;

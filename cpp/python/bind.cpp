@@ -102,6 +102,7 @@ void forgive(PyObject* kind) {
 
 Array& to_array(PyObject* o, const char* function, const char* parameter) {
     Array& x = to_view(o, function, parameter);
+    x.storage->require_present(function);
     x.storage->settle();
     return x;
 }

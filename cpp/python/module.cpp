@@ -277,6 +277,9 @@ NB_MODULE(_core, m) {
             set_python_error();
         }
     });
+#ifdef Py_GIL_DISABLED
+    asc::Region::cover_all_ = false;
+#endif
     // Arrays may outlive the module, in capsules and exported buffers.
     nb::set_leak_warnings(false);
     load_numpy();

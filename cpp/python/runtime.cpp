@@ -1,7 +1,11 @@
 // Modes, memory statistics, threads, and the objects that Python registers with the core.
+#include <cstring>
+#include <string>
+
 #include "backend/backend.h"
 #include "backend/cann/loader.h"
 #include "backend/cpu/isa.h"
+#include "core/view.h"
 #include "graph/placement.h"
 #include "graph/tape.h"
 #include "python/bind.h"
@@ -159,6 +163,95 @@ PyObject* synchronize(PyObject* const*) {
     Tape::raise_any_error();
     return Py_NewRef(Py_None);
 }
+// The storage of the array is not used any more; false where its memory stays all the same.
+PyObject* reuse_buffer(PyObject* const* args) {
+    const Array& x = to_view(args[0], "reuse_buffer", "x");
+    x.storage->require_present("reuse_buffer");
+    if (!x.storage->give_up(Gone::GivenBack)) {
+        raise(ErrorKind::Value,
+              "reuse_buffer: another owner shares the memory of x (it was exported or imported "
+              "without a copy); let go of that first, or leave x to be freed as usual");
+    }
+    return PyBool_FromLong(Region::cover_all_);
+}
+
+Hint to_hint(PyObject* o) {
+    const char* name = PyUnicode_Check(o) ? to_name(o) : "";
+    std::string known;
+    for (int i = 0; i < kNumHints; ++i) {
+        if (!std::strcmp(name, kHintNames[i])) return static_cast<Hint>(i);
+        known += (i ? ", '" : "'") + std::string(kHintNames[i]) + "'";
+    }
+    Object text = Object::steal(PyObject_Repr(o));
+    raise(PyUnicode_Check(o) ? ErrorKind::Value : ErrorKind::Type,
+          "set_hint: unknown hint %s; accepted: %s", to_name(text.get()), known.c_str());
+}
+
+// No other array has the memory, and no other thread may be looking at this one.
+bool belongs_here(const Array& x) {
+    return !x.storage->shared() && x.storage->use_count() == 1 + x.storage->pending_operands() &&
+           Region::none();
+}
+
+// Exchanges the last two axes in memory: the one time that metadata of an array changes, where
+// nobody can see it. False where somebody could.
+bool lay_out_transposed(Array& x) {
+    if (!belongs_here(x) || overlaps_itself(x)) return false;
+    Dims order(x.ndim());
+    for (int i = 0; i < x.ndim(); ++i) order[i] = i;
+    std::swap(order[x.ndim() - 1], order[x.ndim() - 2]);
+    Dims strides = ordered_strides(x.shape, order);
+    if (strides == x.strides) return true;
+    Array turned = laid_out(x, strides, "set_hint");
+    for (int i = 0; i < kNumHints; ++i)
+        if (x.storage->has(static_cast<Hint>(i))) turned.storage->add(static_cast<Hint>(i));
+    if (!belongs_here(x)) return false;  // recording may have let other threads run
+    x = std::move(turned);
+    return true;
+}
+
+// Why a hint can have no effect on the array, or null.
+const char* without_effect(const Array& x, Hint hint) {
+    if (hint == Hint::Temporary) {
+        return Region::cover_all_ ? nullptr
+                                  : "without a global interpreter lock other threads may be "
+                                    "reading x";
+    }
+    if (hint == Hint::Transposed) return nullptr;
+    if (!on_host(x.device())) return "the device does not use it";
+    if (hint != Hint::ConvWeight) return nullptr;
+    if (x.storage->shared()) return "another owner can write the memory of x";
+    const bool matrix = x.size() == x.shape.back() * x.shape[x.ndim() - 2];
+    return matrix ? nullptr : "x is a stack of several matrices";
+}
+
+// Returns None, or why the hint has no effect.
+PyObject* set_hint(PyObject* const* args) {
+    Array& x = to_view(args[0], "set_hint", "x");
+    const Hint hint = to_hint(args[1]);
+    x.storage->require_present("set_hint");
+    const bool of_matrices = hint == Hint::Transposed || hint == Hint::ConvWeight;
+    if (of_matrices && x.ndim() < 2) {
+        raise(ErrorKind::Value, "set_hint: '%s' needs an array of at least 2 dimensions, got %d",
+              kHintNames[static_cast<int>(hint)], x.ndim());
+    }
+    const char* reason = without_effect(x, hint);
+    if (hint == Hint::Transposed && !lay_out_transposed(x))
+        reason = "other arrays, or another owner, share the memory of x";
+    if (!reason) x.storage->add(hint);
+    return reason ? PyUnicode_FromString(reason) : Py_NewRef(Py_None);
+}
+PyObject* get_hints(PyObject* const* args) {
+    const Storage& storage = *to_view(args[0], "get_hints", "x").storage;
+    Object list = Object::steal(PyList_New(0));
+    for (int i = 0; i < kNumHints; ++i) {
+        if (!storage.has(static_cast<Hint>(i))) continue;
+        Object name = Object::steal(PyUnicode_FromString(kHintNames[i]));
+        if (PyList_Append(list.get(), name.get()) < 0) throw PythonError{};
+    }
+    return list.release();
+}
+
 // Whether a write to one array is seen by the other.
 PyObject* alias(PyObject* const* args) {
     const Array& x = to_view(args[0], "alias", "x");
@@ -245,6 +338,9 @@ PyMethodDef runtime_methods[] = {
     method<arena_stats, 1>("arena_stats"),
     method<evaluate, 1>("evaluate"),
     method<synchronize, 0>("synchronize"),
+    method<reuse_buffer, 1>("reuse_buffer"),
+    method<set_hint, 2>("set_hint"),
+    method<get_hints, 1>("get_hints"),
     method<alias, 2>("alias"),
     method<tape_counters, 0>("tape_counters"),
     method<routes, 0>("routes"),

@@ -75,6 +75,7 @@ class Plan {
     }
 
     void run() const {
+        if (p_.packed_b) return blocks(0, 0, p_.n, p_.packed_b);
         // In floating point: the product of three sizes may not fit an integer.
         const double work =
             static_cast<double>(p_.m) * static_cast<double>(p_.n) * static_cast<double>(p_.k);
@@ -268,12 +269,7 @@ class Plan {
         for (int64_t s = 0; s < strips; s += step) {
             const int64_t first = s * kernels_.strip;
             const int64_t columns = std::min(p_.n - first, step * kernels_.strip);
-            const auto pack_strip = [&](int64_t t) {
-                const int64_t j = t * kernels_.strip;
-                kernels_.pack(at(buffer.data(), t * strip_bytes), shifted(right, 0, first + j),
-                              p_.k, std::min(kernels_.strip, columns - j));
-            };
-            run_each(par_, ceil_div(columns, kernels_.strip), pack_strip);
+            pack_factor(buffer.data(), p_.dtype, shifted(right, 0, first), p_.k, columns, par_);
             blocks(matrix, first, columns, buffer.data());
         }
     }
@@ -474,6 +470,23 @@ class VectorProducts {
 };
 
 }  // namespace
+
+int64_t packed_factor_bytes(DType dtype, int64_t k, int64_t n) {
+    const GemmKernels& kernels = cpu::kernels().gemm[index(dtype)];
+    return ceil_div(n, kernels.strip) * kernels.strip * k * kernels.acc_bytes;
+}
+
+void pack_factor(void* dst, DType dtype, const GemmOperand& b, int64_t k, int64_t n,
+                 const Parallel& par) {
+    const GemmKernels& kernels = cpu::kernels().gemm[index(dtype)];
+    run_each(par, ceil_div(n, kernels.strip), [&](int64_t strip) {
+        const int64_t j = strip * kernels.strip;
+        const GemmOperand columns{at(b.data, j * b.col_stride * itemsize(dtype)), b.row_stride,
+                                  b.col_stride};
+        kernels.pack(at(dst, j * k * kernels.acc_bytes), columns, k,
+                     std::min(kernels.strip, n - j));
+    });
+}
 
 void dot(const DotProduct& p, const Parallel& par) {
     if (p.k == 0) {

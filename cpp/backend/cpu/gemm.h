@@ -43,8 +43,14 @@ struct Product {
     int64_t batch = 1;
     Starts a_starts = {}, b_starts = {};
     const Epilogue* epilogue = nullptr;
+    const void* packed_b = nullptr;  // what pack_factor made of b, which the whole batch meets
 };
 void multiply(const Product& product, const Parallel& par);
+
+// A k x n matrix in the order in which products read it.
+int64_t packed_factor_bytes(DType dtype, int64_t k, int64_t n);
+void pack_factor(void* dst, DType dtype, const GemmOperand& b, int64_t k, int64_t n,
+                 const Parallel& par);
 
 // out[i] = sum over k of x[i][k] * y[i][k], or of conj(x[i][k]) * y[i][k], for a batch.
 struct DotProduct {

@@ -23,6 +23,8 @@ constexpr int64_t kDirectTile = 1 << 14;
 constexpr int64_t kFarTileBytes = 1024;
 // Rows of at least so many bytes are tiled one by one; shorter ones are gathered into common tiles.
 constexpr int64_t kLongRow = 1280;
+// What is hinted as accessed in order goes past the caches from this size on.
+constexpr int64_t kLeastStreamed = 64 << 10;
 // Rows of blocks that are written past the caches are at least this long.
 constexpr int64_t kStreamedRow = 256;
 // A block of a transposed operand: so many bytes, in rows of about as many elements as there are
@@ -182,10 +184,16 @@ class Machine {
         tiling_ = last == 0 || row >= kLongRow ? Tiling::Rows : Tiling::Flat;
     }
 
+    // The size from which memory is taken to lie beyond the caches.
+    static int64_t far_bytes(const Storage& storage) {
+        return storage.has(Hint::SequentialAccess) ? kLeastStreamed : stream_bytes();
+    }
+
     // A large result that is not read in this run goes past the caches.
     bool streams(int k) const {
         const Array& out = call_.outputs[static_cast<size_t>(k)];
-        if (!out.storage || is_bool(out.dtype) || out.size() * itemsize(out.dtype) < stream_bytes())
+        if (!out.storage || is_bool(out.dtype) ||
+            out.size() * itemsize(out.dtype) < far_bytes(*out.storage))
             return false;
         const bool rows = tiling_ == Tiling::Blocks && loop_.strides[k][loop_.ndim - 1] == 1 &&
                           loop_.inner() * itemsize(out.dtype) >= kStreamedRow;
@@ -243,8 +251,8 @@ class Machine {
         // as the processor has few requests on their way at a time.
         bool far = false;
         for (int k = outputs_; k < loop_.operands; ++k) {
-            ports_[k].ahead =
-                !direct && ports_[k].adjacent && arrays_[k]->storage->nbytes() >= stream_bytes();
+            ports_[k].ahead = !direct && ports_[k].adjacent &&
+                              arrays_[k]->storage->nbytes() >= far_bytes(*arrays_[k]->storage);
             far |= ports_[k].ahead;
         }
         if (far) tile_ = std::min(tile_, kFarTileBytes * 8 / widest);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/cpu/elementwise.h"
+#include "backend/cpu/factors.h"
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/machine.h"
 #include "core/view.h"
@@ -63,10 +64,13 @@ void multiply(const Array& a, const Array& b, const Dims& shape, void* out,
               const Epilogue* epilogue) {
     const Dims batch(shape.data(), shape.size() - 2);
     const Offsets a_offsets = offsets(a, batch, 2), b_offsets = offsets(b, batch, 2);
-    multiply(
-        {a.dtype, a.shape[a.ndim() - 2], b.shape.back(), a.shape.back(), matrix_of(a), matrix_of(b),
-         out, asc::product(batch), a_offsets.starts(), b_offsets.starts(), epilogue},
-        workers::parallel());
+    const int64_t m = a.shape[a.ndim() - 2], matrices = asc::product(batch);
+    static constexpr Packing kPacking{packed_factor_bytes, pack_factor};
+    const auto packed =
+        m > 1 && b.shape.back() > 1 ? packed_factor(b, matrix_of(b), kPacking) : nullptr;
+    multiply({a.dtype, m, b.shape.back(), a.shape.back(), matrix_of(a), matrix_of(b), out, matrices,
+              a_offsets.starts(), b_offsets.starts(), epilogue, packed.get()},
+             workers::parallel());
 }
 
 // A program bound to the blocks of a product as they are finished, on any thread.

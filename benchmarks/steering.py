@@ -1,0 +1,185 @@
+"""What each way to steer the engine is worth: the same work with and without it, and on NumPy."""
+
+import sys
+import time
+import timeit
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from effects import main
+from harness import BASE, OURS
+from techniques import NUMPY, SWITCHED_OFF, Effect, Target, Work, finish, floats, speed, timed
+
+
+def _hint(xp: Any, enabled: bool, hint: str) -> Callable[[Any], Any]:
+    """Return a function that hints an array, or leaves it alone."""
+    if not enabled or xp.__name__ != OURS:
+        return lambda x: x
+    return lambda x: xp.runtime.set_hint(x, hint)
+
+
+def _reset_peak(xp: Any) -> int:
+    """Return the bytes in use; what is above them counts from here."""
+    return xp.runtime.MemoryPool().statistics().used if xp.__name__ == OURS else 0
+
+
+def _added(xp: Any, before: int) -> dict[str, float]:
+    """Return the peak that arrays added since."""
+    if xp.__name__ != OURS:
+        return {"peak_mib": 0.0}
+    return {"peak_mib": (xp.runtime.MemoryPool().statistics().peak - before) / 2**20}
+
+
+def reuse(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
+    """Run a chain of steps that need each other's whole result, every one of which has a name."""
+    done = xp.runtime.reuse_buffer if enabled and xp.__name__ == OURS else lambda x: None
+    x = xp.astype(floats(xp, (1 << 22,)), xp.float64)
+    finish(xp, x)
+    before = _reset_peak(xp)
+
+    def chain() -> Any:
+        sums = xp.cumulative_sum(x * 3.0 - 1.0)
+        waves = xp.sin(sums)
+        finish(xp, waves)
+        done(sums)
+        flipped = xp.flip(waves) + waves
+        finish(xp, flipped)
+        done(waves)
+        return flipped[::4096] * 2.0 + xp.flip(flipped)[::4096]
+
+    total, measures = timed(xp, chain, 10)
+    return total, measures | _added(xp, before)
+
+
+def temporary(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
+    """Take steps whose state keeps its name while the next one is computed, 32 MiB each."""
+    hint = _hint(xp, enabled, "temporary")
+    start = floats(xp, (1 << 23,))
+    before = _reset_peak(xp)
+
+    def steps() -> Any:
+        state = hint(start + 1.0)
+        finish(xp, state)
+        for _ in range(20):
+            following = hint(xp.sqrt(state) * 1.5)
+            finish(xp, following)
+            state = following
+        return state[::4096] * 1.0
+
+    total, measures = timed(xp, steps, 3)
+    return total, measures | _added(xp, before)
+
+
+def sequential(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
+    """Scale 64 MiB once and look at the result no more."""
+    hint = _hint(xp, enabled, "sequential_access")
+    x = hint(floats(xp, (1 << 24,)))
+
+    def scale() -> Any:
+        y = hint(x * 2.0)
+        finish(xp, y)
+        return y[::4096] * 1.0
+
+    return timed(xp, scale, 20)
+
+
+def reduced(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
+    """Take the variance of a costly function of 8 million numbers."""
+    hint = _hint(xp, enabled, "reduce_output")
+    x = floats(xp, (1 << 23,))
+    finish(xp, x)
+    before = _reset_peak(xp)
+
+    def variance() -> Any:
+        return xp.var(hint(xp.sqrt(xp.log(x + 1.5) * x + 1.0)))
+
+    total, measures = timed(xp, variance, 10)
+    return total, measures | _added(xp, before)
+
+
+def transposed(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
+    """Multiply the transpose of a table by the errors of its rows, as a gradient does."""
+    table, errors = floats(xp, (2000, 784)), floats(xp, (2000, 64))
+    _hint(xp, enabled, "transposed")(table)
+    return timed(xp, lambda: table.T @ errors, 50)
+
+
+def factor(rows: int) -> Work:
+    """Multiply some rows by one 1024 x 1024 matrix, again and again."""
+
+    def work(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
+        weight = _hint(xp, enabled, "conv_weight")(floats(xp, (1024, 1024)))
+        x = floats(xp, (rows, 1024))
+        return timed(xp, lambda: x @ weight, 50)
+
+    return work
+
+
+def _fastest(work: Callable[[], Any]) -> float:
+    return min(timeit.repeat(work, number=1, repeat=5))
+
+
+def prefetched(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
+    """Load 64 batches and compute on each, which takes about as long; one thread for either."""
+    rng = np.random.default_rng(0)
+    if xp.__name__ == OURS:
+        xp.runtime.set_num_threads(1)
+
+    def load() -> Any:
+        return np.sort(rng.random((64, 4096)), axis=1)
+
+    def compute(x: Any) -> float:
+        return float(xp.sum(xp.sin(xp.exp(x) + x)))
+
+    x = xp.asarray(load())
+    total = compute(x)
+    repeats = max(1, round(_fastest(load) / _fastest(lambda: compute(x))))
+    batches = (load() for _ in range(64))
+    source = xp.runtime.prefetch(batches) if enabled and xp.__name__ == OURS else batches
+    start = time.perf_counter()
+    for batch in source:
+        x = xp.asarray(batch)
+        total += sum(compute(x) for _ in range(repeats)) / repeats
+    return total, {"seconds": time.perf_counter() - start}
+
+
+def _effect(text: str, work: Work, *targets: Target) -> Effect:
+    return Effect(text, work, {"off": SWITCHED_OFF, BASE: NUMPY}, targets)
+
+
+def _memory(least: float) -> Target:
+    return Target("peak_mib", "off", least)
+
+
+EFFECTS = {
+    "prefetch": _effect(
+        "64 batches, loading and computing balanced, one thread each",
+        prefetched,
+        speed("off", 1.8),
+    ),
+    "reuse": _effect(
+        "three steps on 32 MiB, whose results keep their names but are given back",
+        reuse,
+        _memory(1.3),
+    ),
+    "temporary": _effect(
+        "20 steps on 32 MiB, the state named until the next one is there",
+        temporary,
+        _memory(1.3),
+        speed("off", 1.1),
+    ),
+    "sequential": _effect("x * 2, 64 MiB", sequential, speed("off", 1.0)),
+    "reduce": _effect("var(sqrt(log(x + 1.5) * x + 1)), 8e6 float32", reduced, _memory(5)),
+    "transposed": _effect("x.T @ e, 784 x 2000 x 64 float32", transposed, speed("off", 1.1)),
+    **{
+        f"factor-{rows}": _effect(
+            f"x @ w, {rows} x 1024 x 1024 float32", factor(rows), speed("off", 1.05)
+        )
+        for rows in (8, 32, 128)
+    },
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main("What each way to steer is worth", EFFECTS))
