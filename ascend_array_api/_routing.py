@@ -12,6 +12,9 @@ from ._dtypes import as_dtype, dtype_named
 from ._types import Device, DeviceLike, DType
 
 
+Kind = Literal["native", "wider", "host", "refused"]
+
+
 class Route(NamedTuple):
     """How one operation is computed on elements of one dtype.
 
@@ -23,9 +26,10 @@ class Route(NamedTuple):
         The dtype to which the arguments promote.
     device : Device
         Where the arguments are.
-    kind : {"native", "wider", "refused"}
+    kind : {"native", "wider", "host", "refused"}
         "native": there are kernels for the dtype. "wider": elements are converted to another
-        dtype, in which kernels compute. "refused": the dtype is a TypeError.
+        dtype, in which kernels compute. "host": the device has none, so that the CPU computes,
+        on copies. "refused": the dtype is a TypeError.
     compute : dtype or None
         The dtype of the kernels; None for what is refused.
     """
@@ -33,12 +37,12 @@ class Route(NamedTuple):
     op: str
     dtype: DType
     device: Device
-    kind: Literal["native", "wider", "refused"]
+    kind: Kind
     compute: DType | None
 
 
 class RoutingTable(tuple[Route, ...]):
-    """Routes, which print as a table: "native", the wider dtype, or "-" for what is refused."""
+    """Routes, which print as a table: "native", "host", the wider dtype, "-" for what is refused."""
 
     __slots__ = ()
 
@@ -46,7 +50,7 @@ class RoutingTable(tuple[Route, ...]):
         dtypes = list(dict.fromkeys(route.dtype.name for route in self))
         rows: dict[str, dict[str, str]] = {}
         for route in self:
-            shown = {"native": "native", "refused": "-"}.get(route.kind, str(route.compute))
+            shown = str(route.compute) if route.kind == "wider" else route.kind.replace("refused", "-")
             rows.setdefault(f"{route.op} on {route.device}", {})[route.dtype.name] = shown
         lines = [
             ["", *dtypes],
@@ -62,14 +66,16 @@ class RoutingTable(tuple[Route, ...]):
 def _routes(device: Device) -> list[Route]:
     bfloat16 = find_spec("ml_dtypes") is not None
     routes = []
-    for op, name, compute in _core.routes():
+    for op, name, compute, here in _core.routes(device):
         dtype = dtype_named(name) if bfloat16 or name != "bfloat16" else None
         if dtype is None:
             continue
         compute = _there(device, name, compute)
-        kind: Literal["native", "wider", "refused"] = (
-            "refused" if compute is None else "native" if compute == name else "wider"
-        )
+        kind: Kind = "native" if compute == name else "wider"
+        if compute is None:
+            kind = "refused"
+        elif not here:
+            kind = "host"
         routes.append(Route(op, dtype, device, kind, dtype_named(compute) if compute else None))
     return routes
 

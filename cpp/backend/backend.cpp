@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "backend/cann/device.h"
 #include "backend/cpu/device.h"
 
 namespace asc {
@@ -21,6 +22,8 @@ bool Device::reduce(const ReduceSpec&, const Array&, const Dims&, const Array&) 
 bool Device::scan(const ScanSpec&, const Array&, int, const Array&) { return false; }
 bool Device::multiply(const Array&, const Array&, const Array&) { return false; }
 bool Device::library(const LibraryCall&) { return false; }
+bool Device::computes(Op, DType) const { return traits_.on_host; }
+bool Device::computes(Function, DType) const { return traits_.on_host; }
 std::unique_ptr<DeviceEvent> Device::record(uint64_t) { return nullptr; }
 void Device::synchronize() {}
 
@@ -68,6 +71,7 @@ DeviceId add_device(std::unique_ptr<Device> device) {
 void register_devices() {
     if (devices::count > 0) return;
     cpu::register_devices();
+    cann::register_devices();
     const char* wanted = std::getenv("ASCEND_ARRAY_API_DEVICE");
     if (!wanted || !*wanted) return;
     const auto found = find_device(wanted);

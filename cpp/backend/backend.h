@@ -22,6 +22,7 @@
 #include "core/device_id.h"
 #include "core/promotion.h"
 #include "core/scalar.h"
+#include "graph/functions.h"
 #include "graph/ops.h"
 #include "graph/program.h"
 #include "graph/reduction.h"
@@ -117,6 +118,9 @@ class Device {
     // out = a @ b for stacks of matrices.
     virtual bool multiply(const Array& a, const Array& b, const Array& out);
     virtual bool library(const LibraryCall& call);
+    // Whether it does so for elements of a dtype, as far as that is known without trying.
+    virtual bool computes(Op op, DType compute) const;
+    virtual bool computes(Function function, DType compute) const;
 
     // ---- queues, on accelerators
     // An event behind everything that was queued; null where there is nothing to wait for.

@@ -264,22 +264,22 @@ PyObject* tape_counters(PyObject* const*) {
                          c.groups, "programs", c.programs);
 }
 
-PyObject* route_tuple(const Route& route) {
-    const char* compute = route.compute ? name(*route.compute) : nullptr;
-    return Py_BuildValue("(ssz)", route.name, name(route.dtype), compute);
-}
-
-// (operation, dtype, dtype of its kernels or None) for everything that has kernels, as it is
-// dispatched in the mode in force.
-PyObject* routes(PyObject* const*) {
+// (operation, dtype, dtype of its kernels or None, whether the device itself computes it) for
+// everything that has kernels, as it is dispatched in the mode in force.
+PyObject* routes(PyObject* const* args) {
+    const Device& place = device(to_device_id(args[0], kCpu, "routes"));
     const bool mode = strict();
     Object list = Object::steal(PyList_New(0));
-    auto add = [&](const Route& r) {
-        Object tuple = Object::steal(route_tuple(r));
-        if (PyList_Append(list.get(), tuple.get()) < 0) throw PythonError{};
-    };
     auto add_all = [&](auto operation) {
-        for (int d = 0; d < kNumDTypes; ++d) add(route(operation, static_cast<DType>(d), mode));
+        for (int d = 0; d < kNumDTypes; ++d) {
+            const Route r = route(operation, static_cast<DType>(d), mode);
+            const char* compute = r.compute ? name(*r.compute) : nullptr;
+            PyObject* here =
+                r.compute && place.computes(operation, *r.compute) ? Py_True : Py_False;
+            Object tuple =
+                Object::steal(Py_BuildValue("(sszO)", r.name, name(r.dtype), compute, here));
+            if (PyList_Append(list.get(), tuple.get()) < 0) throw PythonError{};
+        }
     };
     for (int i = 0; i < kNumOps; ++i) add_all(static_cast<Op>(i));
     for (int i = 0; i < kNumFunctions; ++i) add_all(static_cast<Function>(i));
@@ -343,7 +343,7 @@ PyMethodDef runtime_methods[] = {
     method<get_hints, 1>("get_hints"),
     method<alias, 2>("alias"),
     method<tape_counters, 0>("tape_counters"),
-    method<routes, 0>("routes"),
+    method<routes, 1>("routes"),
     method<as_elements, 2>("as_elements"),
     method<set_num_threads, 1>("set_num_threads"),
     method<num_threads, 0>("num_threads"),

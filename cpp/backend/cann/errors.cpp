@@ -1,6 +1,8 @@
 #include "backend/cann/errors.h"
 
-#include "backend/cann/abi.h"
+#include <utility>
+
+#include "backend/cann/loader.h"
 
 namespace asc::cann {
 
@@ -13,6 +15,26 @@ std::string describe(int code) {
 #undef ASC_CANN_CODE
     }
     return "error " + std::to_string(code);
+}
+
+Error error_of(const char* called, int code) {
+    const char* words = acl().aclGetRecentErrMsg();
+    std::string message = std::string(running_function) + ": " + called +
+                          " failed: " + describe(code) +
+                          (words && *words ? std::string(": ") + words : "");
+    while (message.back() == '\n' || message.back() == ' ') message.pop_back();
+    return {is_out_of_memory(code) ? ErrorKind::Memory : ErrorKind::Runtime, std::move(message)};
+}
+
+bool is_out_of_memory(int code) {
+    return code == ACL_ERROR_RT_MEMORY_ALLOCATION || code == ACL_ERROR_BAD_ALLOC;
+}
+
+bool is_stream_failure(int code) {
+    constexpr int kFirst = 507000, kLast = 507999;  // what the runtime reports of running work
+    const bool late =
+        code == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT || code == ACL_ERROR_RT_EVENT_SYNC_TIMEOUT;
+    return (code >= kFirst && code <= kLast && !late) || code == ACL_ERROR_RT_DEVICE_TASK_ABORT;
 }
 
 }  // namespace asc::cann

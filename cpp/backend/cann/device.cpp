@@ -1,0 +1,202 @@
+#include "backend/cann/device.h"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "backend/backend.h"
+#include "backend/cann/elementwise.h"
+#include "backend/cann/functions.h"
+#include "backend/cann/npu.h"
+
+namespace asc::cann {
+namespace {
+
+// Of DLPack: devices that it does not know by name.
+constexpr int32_t kExternalDevice = 12;
+
+Piece& piece_of(const Block& block) { return *static_cast<Piece*>(block.record()); }
+
+class StreamEvent : public DeviceEvent {
+  public:
+    explicit StreamEvent(std::shared_ptr<Mark> mark) : mark_(std::move(mark)) {}
+    bool done() override { return mark_->reached(); }
+    void wait() override { mark_->wait(); }
+
+  private:
+    std::shared_ptr<Mark> mark_;
+};
+
+class CannDevice : public Device {
+  public:
+    explicit CannDevice(int32_t number)
+        : Device({.name = "npu:" + std::to_string(number),
+                  .dlpack_type = kExternalDevice,
+                  .dlpack_number = number,
+                  .on_host = false}),
+          npu_(number) {}
+
+    // ---- memory
+
+    DeviceMemory try_allocate(int64_t nbytes) override {
+        const Turn turn(npu_.stream, "allocate");
+        Chunk* chunk = npu_.pool.take(nbytes);
+        if (!chunk) return {};
+        return {chunk->data, new Piece{chunk, nbytes, false, {}}};
+    }
+    void free(DeviceMemory memory, int64_t) noexcept override {
+        const std::unique_ptr<Piece> piece(static_cast<Piece*>(memory.record));
+        try {
+            const Turn turn(npu_.stream, "free");
+            if (piece->mirror.data) npu_.staging.give(piece->mirror);
+            npu_.pool.give(piece->chunk);
+        } catch (const Error&) {
+            // The device is lost, or belongs to the parent of this process.
+        }
+    }
+    pool::Stats memory_stats() const override {
+        const std::lock_guard lock(npu_.stream.mutex());
+        return npu_.pool.stats();
+    }
+    void free_cached() override {
+        const Turn turn(npu_.stream, "free_cached");
+        npu_.pool.free_cached();
+        npu_.staging.free_cached();
+    }
+    void set_memory_limit(int64_t nbytes) override {
+        const std::lock_guard lock(npu_.stream.mutex());
+        npu_.pool.set_limit(nbytes);
+    }
+    int64_t memory_limit() const override {
+        const std::lock_guard lock(npu_.stream.mutex());
+        return npu_.pool.limit();
+    }
+    int64_t total_memory() const override {
+        const Turn turn(npu_.stream, "total_memory");
+        size_t unused = 0, total = 0;
+        check("aclrtGetMemInfo", acl().aclrtGetMemInfo(ACL_HBM_MEM, &unused, &total));
+        return static_cast<int64_t>(total);
+    }
+
+    // ---- bytes
+
+    void upload(const Block& to, int64_t offset, const void* from, int64_t nbytes) override {
+        if (nbytes == 0) return;
+        const Turn turn(npu_.stream, "upload");
+        Piece& piece = piece_of(to);
+        const bool whole = offset == 0 && nbytes == piece.nbytes;
+        if (!whole) npu_.bring(piece);
+        const Staging::Buffer buffer = npu_.staging.take(nbytes);
+        std::memcpy(buffer.data, from, static_cast<size_t>(nbytes));
+        npu_.written(piece);
+        if (whole) {
+            // The device asks for it when it needs it.
+            piece.on_device = false;
+            piece.mirror = buffer;
+            return;
+        }
+        const int code =
+            copy_bytes(piece.chunk->data + offset, buffer.data, nbytes, ACL_MEMCPY_HOST_TO_DEVICE);
+        npu_.staging.give(buffer);
+        check("aclrtMemcpyAsync", code);
+    }
+
+    void download(void* to, const Block& from, int64_t offset, int64_t nbytes) override {
+        if (nbytes == 0) return;
+        const Turn turn(npu_.stream, "download");
+        Piece& piece = piece_of(from);
+        if (!piece.mirror.data) {
+            if (!piece.on_device) return;  // nobody has written to it
+            npu_.mirror(piece);
+        }
+        std::memcpy(to, piece.mirror.data + offset, static_cast<size_t>(nbytes));
+        npu_.trim(piece);
+    }
+
+    void copy(const Block& to, int64_t to_offset, const Block& from, int64_t from_offset,
+              int64_t nbytes) override {
+        if (nbytes == 0) return;
+        const Turn turn(npu_.stream, "copy");
+        Piece &source = piece_of(from), &target = piece_of(to);
+        npu_.bring(source);
+        npu_.bring(target);
+        check("aclrtMemcpyAsync",
+              copy_bytes(target.chunk->data + to_offset, source.chunk->data + from_offset, nbytes,
+                         ACL_MEMCPY_DEVICE_TO_DEVICE));
+        npu_.written(target);
+    }
+
+    void clear(const Block& to, int64_t offset, int64_t nbytes) override {
+        if (nbytes == 0) return;
+        const Turn turn(npu_.stream, "clear");
+        Piece& piece = piece_of(to);
+        if (offset != 0 || nbytes != piece.nbytes) npu_.bring(piece);
+        const auto n = static_cast<size_t>(nbytes);
+        check("aclrtMemsetAsync",
+              acl().aclrtMemsetAsync(piece.chunk->data + offset, n, 0, n, npu_.stream.handle()));
+        npu_.written(piece);
+    }
+
+    // ---- work
+
+    bool run(const ProgramCall& call) override {
+        const Turn turn(npu_.stream, "elementwise");
+        return cann::run(npu_, call);
+    }
+    bool elementwise(Op op, DType compute, std::span<const Operand> operands,
+                     const Array& out) override {
+        const Turn turn(npu_.stream, info(op).name);
+        return cann::elementwise(npu_, op, compute, operands, out);
+    }
+    bool transfer(const Array& dst, const Array& src) override {
+        if (dst.size() == 0) return true;
+        const Turn turn(npu_.stream, "copy");
+        return npu_.transfer(dst, src);
+    }
+    bool reduce(const ReduceSpec& spec, const Array& x, const Dims& axes,
+                const Array& out) override {
+        const Turn turn(npu_.stream, "reduce");
+        return cann::reduce(npu_, spec, x, axes, out);
+    }
+    bool scan(const ScanSpec& spec, const Array& x, int axis, const Array& out) override {
+        const Turn turn(npu_.stream, spec.product ? "cumulative_prod" : "cumulative_sum");
+        return cann::scan(npu_, spec, x, axis, out);
+    }
+    bool multiply(const Array& a, const Array& b, const Array& out) override {
+        const Turn turn(npu_.stream, "matmul");
+        return cann::multiply(npu_, a, b, out);
+    }
+
+    bool computes(Op op, DType compute) const override { return supports(op, compute); }
+    bool computes(Function f, DType compute) const override { return supports(f, compute); }
+
+    // ---- the stream
+
+    std::unique_ptr<DeviceEvent> record(uint64_t) override {
+        const Turn turn(npu_.stream, "record");
+        return std::make_unique<StreamEvent>(npu_.stream.mark());
+    }
+    void synchronize() override {
+        const Turn turn(npu_.stream, "synchronize");
+        npu_.stream.wait();
+    }
+
+  private:
+    int copy_bytes(void* to, const void* from, int64_t nbytes, aclrtMemcpyKind kind) {
+        const auto n = static_cast<size_t>(nbytes);
+        return acl().aclrtMemcpyAsync(to, n, from, n, kind, npu_.stream.handle());
+    }
+
+    mutable Npu npu_;
+};
+
+}  // namespace
+
+void register_devices() {
+    const Installation& found = installation();
+    if (found.device_count == 0) return;
+    install_fork_handlers();
+    for (int i = 0; i < found.device_count; ++i) add_device(std::make_unique<CannDevice>(i));
+}
+
+}  // namespace asc::cann

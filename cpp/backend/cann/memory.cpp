@@ -1,0 +1,184 @@
+#include "backend/cann/memory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backend/cann/errors.h"
+#include "backend/cann/loader.h"
+
+namespace asc::cann {
+namespace {
+
+// Where chunks begin, and what CANN wants behind the bytes of each.
+constexpr int64_t kAlignment = 512, kPadding = 32;
+constexpr int64_t kSegment = int64_t{2} << 20;
+// Segments are shared by chunks up to this size.
+constexpr int64_t kSmall = int64_t{1} << 20;
+// Free page-locked memory that is kept.
+constexpr int64_t kMostCachedStaging = int64_t{256} << 20;
+constexpr int64_t kStagingUnit = 4096;
+
+constexpr int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+}  // namespace
+
+Chunk* Pool::take(int64_t nbytes) {
+    const int64_t size = round_up(nbytes + kPadding, kAlignment);
+    Chunk wanted{nullptr, size};
+    auto found = free_.lower_bound(&wanted);
+    // A large segment is not cut up for something small.
+    if (found != free_.end() && size <= kSmall && (*found)->size > kSegment) found = free_.end();
+    Chunk* chunk = nullptr;
+    if (found != free_.end()) {
+        chunk = *found;
+        free_.erase(found);
+        stats_.cached -= chunk->size;
+        ++stats_.reused;
+    } else {
+        chunk = grow(size);
+        if (!chunk) return nullptr;
+    }
+    split(chunk, size);
+    chunk->used = true;
+    stats_.used += chunk->size;
+    stats_.peak = std::max(stats_.peak, stats_.used);
+    return chunk;
+}
+
+Chunk* Pool::grow(int64_t size) {
+    const int64_t segment = size <= kSmall ? kSegment : size;
+    void* memory = nullptr;
+    for (const bool last : {false, true}) {
+        const bool allowed = limit_ == 0 || stats_.used + stats_.cached + segment <= limit_;
+        int code = ACL_ERROR_RT_MEMORY_ALLOCATION;
+        if (allowed) {
+            code =
+                acl().aclrtMalloc(&memory, static_cast<size_t>(segment), ACL_MEM_MALLOC_HUGE_FIRST);
+        }
+        if (code == 0) break;
+        if (!is_out_of_memory(code)) throw error_of("aclrtMalloc", code);
+        if (last) return nullptr;
+        free_cached();
+    }
+    ++stats_.allocations;
+    return new Chunk{static_cast<std::byte*>(memory), segment};
+}
+
+void Pool::split(Chunk* chunk, int64_t size) {
+    // A remainder that nothing fits in stays with the chunk; so does that of a large segment.
+    if (chunk->size - size < (size > kSmall ? kSmall : kAlignment)) return;
+    auto* rest = new Chunk{chunk->data + size, chunk->size - size};
+    rest->before = chunk;
+    rest->after = chunk->after;
+    if (rest->after) rest->after->before = rest;
+    chunk->after = rest;
+    chunk->size = size;
+    free_.insert(rest);
+    stats_.cached += rest->size;
+}
+
+void Pool::absorb(Chunk* chunk, Chunk* behind) {
+    chunk->size += behind->size;
+    chunk->after = behind->after;
+    if (chunk->after) chunk->after->before = chunk;
+    delete behind;
+}
+
+void Pool::give(Chunk* chunk) noexcept {
+    chunk->used = false;
+    stats_.used -= chunk->size;
+    stats_.cached += chunk->size;
+    if (Chunk* behind = chunk->after; behind && !behind->used) {
+        free_.erase(behind);
+        absorb(chunk, behind);
+    }
+    if (Chunk* front = chunk->before; front && !front->used) {
+        free_.erase(front);
+        absorb(front, chunk);
+        chunk = front;
+    }
+    free_.insert(chunk);
+    if (pool::enabled()) return;
+    try {
+        free_cached();
+    } catch (const Error&) {
+        // The next call that waits reports it.
+    }
+}
+
+void Pool::free_cached() {
+    auto whole = [](const Chunk* chunk) { return !chunk->before && !chunk->after; };
+    if (std::none_of(free_.begin(), free_.end(), whole)) return;
+    stream_.wait();  // aclrtFree does not
+    for (auto at = free_.begin(); at != free_.end();) {
+        Chunk* chunk = *at;
+        if (!whole(chunk)) {
+            ++at;
+            continue;
+        }
+        at = free_.erase(at);
+        stats_.cached -= chunk->size;
+        check("aclrtFree", acl().aclrtFree(chunk->data));
+        delete chunk;
+    }
+}
+
+pool::Stats Pool::stats() const {
+    pool::Stats stats = stats_;
+    stats.free_blocks = static_cast<int64_t>(free_.size());
+    return stats;
+}
+
+// ---- host memory
+
+void Staging::collect() {
+    while (!returned_.empty() && (!returned_.front().mark || returned_.front().mark->reached())) {
+        const Buffer buffer = returned_.front().buffer;
+        returned_.pop_front();
+        free_.emplace(buffer.size, buffer.data);
+        cached_ += buffer.size;
+    }
+    while (cached_ > kMostCachedStaging) {
+        auto largest = std::prev(free_.end());
+        cached_ -= largest->first;
+        check("aclrtFreeHost", acl().aclrtFreeHost(largest->second));
+        free_.erase(largest);
+    }
+}
+
+Staging::Buffer Staging::take(int64_t nbytes) {
+    collect();
+    Buffer buffer{nullptr, round_up(std::max<int64_t>(nbytes, 1), kStagingUnit)};
+    auto found = free_.lower_bound(buffer.size);
+    if (found != free_.end() && found->first <= 2 * buffer.size) {
+        buffer = {found->second, found->first};
+        cached_ -= buffer.size;
+        free_.erase(found);
+    } else {
+        void* memory = nullptr;
+        check("aclrtMallocHost", acl().aclrtMallocHost(&memory, static_cast<size_t>(buffer.size)));
+        buffer.data = static_cast<std::byte*>(memory);
+    }
+    used_ += buffer.size;
+    return buffer;
+}
+
+void Staging::give(Buffer buffer) noexcept {
+    used_ -= buffer.size;
+    std::shared_ptr<Mark> mark;
+    try {
+        mark = stream_.mark();
+    } catch (const std::exception&) {
+        return;  // the stream is lost: nobody can tell when its copies end
+    }
+    returned_.push_back({buffer, std::move(mark)});
+}
+
+void Staging::free_cached() {
+    collect();
+    for (const auto& [size, data] : free_) check("aclrtFreeHost", acl().aclrtFreeHost(data));
+    free_.clear();
+    cached_ = 0;
+}
+
+}  // namespace asc::cann

@@ -1,0 +1,95 @@
+// Memory of a device and the host memory beside it. Everything here is used by the holder of a
+// Turn.
+//
+// What is given back may be taken again at once: the stream runs earlier work before later work.
+// Only what leaves the stream's order (memory returned to CANN, host memory that is written next)
+// waits for it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "backend/cann/stream.h"
+#include "runtime/pool.h"
+
+namespace asc::cann {
+
+// A stretch of a segment, in use or free.
+struct Chunk {
+    std::byte* data;
+    int64_t size;
+    bool used = false;
+    Chunk* before = nullptr;  // neighbours in the segment
+    Chunk* after = nullptr;
+};
+
+class Pool {
+  public:
+    explicit Pool(Stream& stream) : stream_(stream) {}
+    // Null where there is not enough.
+    Chunk* take(int64_t nbytes);
+    void give(Chunk* chunk) noexcept;
+    // Returns the segments that are free as a whole.
+    void free_cached();
+    void set_limit(int64_t nbytes) { limit_ = nbytes; }
+    int64_t limit() const { return limit_; }
+    pool::Stats stats() const;
+
+  private:
+    struct Smaller {
+        bool operator()(const Chunk* a, const Chunk* b) const {
+            return a->size != b->size ? a->size < b->size : a->data < b->data;
+        }
+    };
+    Chunk* grow(int64_t size);
+    void split(Chunk* chunk, int64_t size);
+    // Takes the chunk behind into this one; both are free and in no list.
+    static void absorb(Chunk* chunk, Chunk* behind);
+
+    Stream& stream_;
+    std::set<Chunk*, Smaller> free_;
+    int64_t limit_ = 0;
+    pool::Stats stats_{};
+};
+
+// Page-locked host memory, between which and the device copies run in the stream's order.
+class Staging {
+  public:
+    explicit Staging(Stream& stream) : stream_(stream) {}
+    struct Buffer {
+        std::byte* data = nullptr;
+        int64_t size = 0;
+    };
+    // At least nbytes; no queued copy uses it.
+    Buffer take(int64_t nbytes);
+    // Queued copies may still use it.
+    void give(Buffer buffer) noexcept;
+    int64_t used() const { return used_; }
+    void free_cached();
+
+  private:
+    struct Returned {
+        Buffer buffer;
+        std::shared_ptr<Mark> mark;
+    };
+    void collect();
+
+    Stream& stream_;
+    std::deque<Returned> returned_;
+    std::multimap<int64_t, std::byte*> free_;
+    int64_t used_ = 0, cached_ = 0;
+};
+
+// Memory that an array can have: on the device, and as long as the bytes are known there, on the
+// host. Bytes that come from the host stay there until the device is asked for them.
+struct Piece {
+    Chunk* chunk = nullptr;
+    int64_t nbytes = 0;
+    bool on_device = false;  // the device's bytes are the last written ones
+    Staging::Buffer mirror;  // the last written bytes, if any
+};
+
+}  // namespace asc::cann

@@ -1,0 +1,116 @@
+#include "backend/cann/stream.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <utility>
+
+#include "backend/cann/errors.h"
+#include "backend/cann/loader.h"
+
+namespace asc::cann {
+namespace {
+
+std::atomic<bool> forked{false};
+
+void refuse_after_fork() {
+    if (!forked.load(std::memory_order_relaxed)) return;
+    raise(ErrorKind::Runtime,
+          "%s: NPUs cannot be used in a child of fork; start processes with the method 'spawn'",
+          running_function);
+}
+
+}  // namespace
+
+void install_fork_handlers() {
+    pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); });
+}
+
+InContext::InContext(aclrtContext context) {
+    // An error says that the thread has none.
+    if (acl().aclrtGetCurrentContext(&before_) != 0) before_ = nullptr;
+    if (before_ == context) {
+        before_ = nullptr;
+    } else {
+        acl().aclrtSetCurrentContext(context);  // if this fails, so does what follows
+    }
+}
+InContext::~InContext() {
+    if (before_) acl().aclrtSetCurrentContext(before_);
+}
+
+Mark::Mark(aclrtContext context, aclrtStream stream) : context_(context) {
+    check("aclrtCreateEventExWithFlag",
+          acl().aclrtCreateEventExWithFlag(&event_, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE));
+    if (const int code = acl().aclrtRecordEvent(event_, stream)) {
+        const Error error = error_of("aclrtRecordEvent", code);
+        acl().aclrtDestroyEvent(event_);
+        throw error;
+    }
+}
+Mark::~Mark() {
+    if (forked.load(std::memory_order_relaxed)) return;
+    InContext here(context_);
+    acl().aclrtDestroyEvent(event_);
+}
+bool Mark::reached() {
+    InContext here(context_);
+    aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
+    // After an error the stream runs nothing more, which is what the caller wants to know.
+    return acl().aclrtQueryEventStatus(event_, &status) != 0 ||
+           status == ACL_EVENT_RECORDED_STATUS_COMPLETE;
+}
+void Mark::wait() {
+    InContext here(context_);
+    check("aclrtSynchronizeEvent", acl().aclrtSynchronizeEvent(event_));
+}
+
+void Stream::open() {
+    refuse_after_fork();
+    if (!lost_.empty())
+        raise(ErrorKind::Runtime, "%s: the device npu:%d is lost: %s", running_function, ordinal_,
+              lost_.c_str());
+    if (stream_) return;
+    // The device's own context, which other users of CANN in this process have, too.
+    aclrtContext before = nullptr;
+    if (acl().aclrtGetCurrentContext(&before) != 0) before = nullptr;
+    check("aclrtSetDevice", acl().aclrtSetDevice(ordinal_));
+    check("aclrtGetCurrentContext", acl().aclrtGetCurrentContext(&context_));
+    check("aclrtCreateStream", acl().aclrtCreateStream(&stream_));
+    if (before) acl().aclrtSetCurrentContext(before);
+}
+
+void Stream::wait() {
+    const int code = acl().aclrtSynchronizeStream(stream_);
+    if (code == 0) return;
+    const Error error = error_of("aclrtSynchronizeStream", code);
+    if (is_stream_failure(code)) replace();
+    throw error;
+}
+
+void Stream::replace() {
+    acl().aclrtDestroyStream(std::exchange(stream_, nullptr));
+    if (const int code = acl().aclrtCreateStream(&stream_)) {
+        stream_ = nullptr;
+        lost_ = "aclrtCreateStream: " + describe(code);
+    }
+}
+
+Turn::Turn(Stream& stream, const char* function)
+    : outer_function_(std::exchange(running_function, function)) {
+    try {
+        refuse_after_fork();
+        lock_ = std::unique_lock(stream.mutex_);
+        stream.open();
+        context_.emplace(stream.context());
+    } catch (...) {
+        running_function = outer_function_;
+        throw;
+    }
+}
+Turn::~Turn() {
+    context_.reset();
+    running_function = outer_function_;
+}
+
+}  // namespace asc::cann

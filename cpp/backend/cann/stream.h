@@ -1,0 +1,87 @@
+// The stream of a device: all of its work is queued there, in order. One stream is enough to keep a
+// device busy, and makes the order of memory's uses the order of the calls.
+//
+// Lock rule: a Turn holds the stream's mutex; whoever queues work, waits for it, or changes what
+// belongs to the device has one.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "backend/cann/symbols.h"
+
+namespace asc::cann {
+
+// The calling thread works in a device's context while it lives.
+class InContext {
+  public:
+    explicit InContext(aclrtContext context);
+    ~InContext();
+    InContext(const InContext&) = delete;
+    InContext& operator=(const InContext&) = delete;
+
+  private:
+    aclrtContext before_ = nullptr;  // to be restored
+};
+
+// A point of the stream.
+class Mark {
+  public:
+    Mark(aclrtContext context, aclrtStream stream);
+    ~Mark();
+    Mark(const Mark&) = delete;
+    Mark& operator=(const Mark&) = delete;
+    bool reached();
+    void wait();
+
+  private:
+    aclrtContext context_;
+    aclrtEvent event_ = nullptr;
+};
+
+class Stream {
+  public:
+    explicit Stream(int32_t ordinal) : ordinal_(ordinal) {}
+
+    // The rest by the holder of a Turn.
+    aclrtStream handle() const { return stream_; }
+    aclrtContext context() const { return context_; }
+    std::shared_ptr<Mark> mark() { return std::make_shared<Mark>(context_, stream_); }
+    std::recursive_mutex& mutex() { return mutex_; }
+    // Everything that was queued has run. A stream that has failed is replaced, and the error is
+    // thrown.
+    void wait();
+
+  private:
+    friend class Turn;
+    void open();
+    void replace();
+
+    int32_t ordinal_;
+    aclrtContext context_ = nullptr;
+    aclrtStream stream_ = nullptr;
+    std::string lost_;  // why no new stream could be made
+    std::recursive_mutex mutex_;
+};
+
+// While it lives, the thread queues work on the stream, alone. The first opens the device.
+class Turn {
+  public:
+    // Messages name the function.
+    Turn(Stream& stream, const char* function);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    std::unique_lock<std::recursive_mutex> lock_;
+    const char* outer_function_;
+    std::optional<InContext> context_;
+};
+
+// Once: in a child of fork devices are errors.
+void install_fork_handlers();
+
+}  // namespace asc::cann

@@ -1,0 +1,88 @@
+"""What moves between the host and the NPU, counted by the double."""
+
+import numpy as np
+import pytest
+from npu_arrays import back, on_npu
+
+import ascend_array_api as xp
+
+
+@pytest.fixture(autouse=True)
+def from_zero(control):
+    control.reset_counters()
+
+
+def moved(control):
+    return control.counter("bytes_h2d"), control.counter("bytes_d2h")
+
+
+def test_nine_operations_move_each_input_and_the_result_once(control):
+    a, b, c = np.random.default_rng(0).random((3, 512, 512), dtype=np.float32)
+    x, y, z = map(on_npu, (a, b, c))
+    result = ((x + y) * z - x) / (y + 1.5)
+    result = xp.sqrt(xp.abs(result)) + x * z
+    got = back(result)
+    up, down = moved(control)
+    assert down == a.nbytes
+    assert 3 * a.nbytes <= up <= 3 * a.nbytes + 4096
+    # A round trip for each operation: three arrays for each of seven of two operands, two for two.
+    round_trips = (7 * 3 + 2 * 2) * a.nbytes
+    assert 1 - (up + down) / round_trips >= 0.8
+    expected = np.sqrt(np.abs(((a + b) * c - a) / (b + np.float32(1.5)))) + a * c
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_an_array_that_is_never_used_never_moves(control):
+    on_npu(np.ones(100_000, np.float32))
+    xp.synchronize() if hasattr(xp, "synchronize") else None
+    assert moved(control) == (0, 0)
+
+
+def test_an_array_that_is_used_often_moves_once(control):
+    a = np.arange(50_000, dtype=np.float32)
+    x = on_npu(a)
+    for i in range(10):
+        np.testing.assert_array_equal(back(x + i), a + np.float32(i))
+    up, down = moved(control)
+    assert a.nbytes <= up <= a.nbytes + 4096
+    assert down == 10 * a.nbytes
+
+
+def test_an_unchanged_array_is_read_once(control):
+    a = np.arange(50_000, dtype=np.float32)
+    y = on_npu(a) * 2
+    for _ in range(3):
+        np.testing.assert_array_equal(back(y), a * 2)
+    assert moved(control)[1] == a.nbytes
+    y += 1
+    np.testing.assert_array_equal(back(y), a * 2 + 1)
+    assert moved(control)[1] == 2 * a.nbytes
+
+
+def test_what_the_host_gave_is_read_from_the_host(control):
+    a = np.arange(50_000, dtype=np.float32)
+    np.testing.assert_array_equal(back(on_npu(a)), a)
+    assert moved(control) == (0, 0)
+
+
+def test_a_snapshot_is_taken_at_the_call(control):
+    a = np.arange(1000, dtype=np.float32)
+    x = on_npu(a)
+    a[:] = -1
+    np.testing.assert_array_equal(back(x + 0), np.arange(1000))
+
+
+def test_a_part_of_an_array_is_written_in_place(control):
+    a = np.arange(10_000, dtype=np.float32)
+    x = on_npu(a)
+    x[10:20] = 5
+    a[10:20] = 5
+    np.testing.assert_array_equal(back(x), a)
+    assert moved(control)[0] <= a.nbytes + 4096
+
+
+def test_two_devices_do_not_mix():
+    x, y = on_npu([1.0, 2.0]), on_npu([3.0, 4.0], device="npu:1")
+    with pytest.raises(ValueError, match=r"npu:0 and npu:1"):
+        x + y
+    np.testing.assert_array_equal(back(x.to_device("npu:1") + y), [4.0, 6.0])

@@ -1,0 +1,193 @@
+"""What the NPU computes itself, for every dtype of the routing table, against the CPU.
+
+The double's arithmetic is its own, so that this compares two implementations.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+from npu_arrays import back, on_npu
+
+import ascend_array_api as xp
+from ascend_array_api import runtime
+
+NPU = [r for r in runtime.routing(device="npu:0") if r.kind in ("native", "wider")]
+SPECIAL = {
+    "f": [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 1.5, 3.75, 100.25, np.inf, -np.inf, np.nan],
+    "c": [0, 1, -1, 2.5 - 1j, -3 + 4j, 1j],
+    "i": [0, 1, -1, 2, 7, -100, 127, -128],
+    "u": [0, 1, 2, 3, 100, 127, 128, 255],
+    "b": [False, True],
+}
+ULP = {"float16": 1, "bfloat16": 1, "float32": 2, "float64": 8, "complex64": 2, "complex128": 8}
+
+
+def values(dtype):
+    """Special values and extremes of a dtype."""
+    dtype = np.dtype(dtype)
+    kind = "f" if dtype.name == "bfloat16" else dtype.kind
+    found = np.asarray(SPECIAL[kind])
+    if kind in "iu":
+        info = np.iinfo(dtype)
+        found = np.asarray([*found, info.min, info.max, info.max - 1], dtype=object)
+        found = found[(found >= info.min) & (found <= info.max)]
+    return found.astype(dtype)
+
+
+def packed_bytes(array):
+    """Return the bytes of an array on the device, where bool takes a bit."""
+    return -(-array.size // 8) if array.dtype == bool else array.nbytes
+
+
+def close(got, expected, what):
+    assert got.dtype == expected.dtype, what
+    if got.dtype.kind in "biu":
+        np.testing.assert_array_equal(got, expected, err_msg=what)
+        return
+    wide = np.complex128 if got.dtype.kind == "c" else np.float64
+    eps = 2.0**-7 if got.dtype.name == "bfloat16" else np.finfo(got.dtype).eps
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(
+            got.astype(wide), expected.astype(wide), rtol=ULP[got.dtype.name] * eps, err_msg=what
+        )
+
+
+def arity(op):
+    function = getattr(xp, op)
+    return {"clip": 3, "where": 3}.get(op) or function.__code__.co_posonlyargcount
+
+
+ELEMENTWISE = sorted(
+    {r.op for r in NPU if hasattr(xp, r.op) and r.op in dir(xp)}
+    & set(
+        "abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor isfinite "
+        "isinf isnan log log1p log2 log10 logical_not negative positive reciprocal round sign signbit sin "
+        "sinh sqrt square tan tanh trunc add atan2 bitwise_and bitwise_or bitwise_xor divide equal greater "
+        "greater_equal less less_equal logaddexp logical_and logical_or logical_xor maximum minimum "
+        "multiply not_equal pow subtract clip where".split()
+    )
+)
+
+
+@pytest.mark.parametrize("op", ELEMENTWISE)
+def test_elementwise(op, control):
+    for route in [r for r in NPU if r.op == op]:
+        v = values(route.dtype)
+        n = arity(op)
+        grid = [
+            np.asarray(c, dtype=route.dtype)
+            for c in zip(*itertools.product(v, repeat=min(n, 2)), strict=True)
+        ]
+        if n == 3:
+            grid = (
+                [grid[0] > 0, *grid]
+                if op == "where"
+                else [grid[0], np.minimum(*grid), np.maximum(*grid)]
+            )
+        if op == "clip":
+            grid = [
+                g[~(np.isnan(grid[1]) | np.isnan(grid[2]))] if g.dtype.kind == "f" else g
+                for g in grid
+            ]
+        if op == "pow" and route.dtype.kind in "fc":
+            keep = np.isfinite(grid[1])
+            grid = [g[keep] for g in grid]
+        arrays = [on_npu(g) for g in grid]
+        control.reset_counters()
+        got = back(getattr(xp, op)(*arrays))
+        assert control.counter("bytes_d2h") == packed_bytes(got), route
+        expected = np.asarray(getattr(xp, op)(*(xp.asarray(g, device="cpu") for g in grid)))
+        close(got, expected, f"{op} {route.dtype}")
+
+
+@pytest.mark.parametrize(
+    "op", "add subtract multiply divide equal less greater_equal pow maximum".split()
+)
+def test_numbers_on_either_side(op):
+    for dtype in ("float32", "float64", "int32", "int64", "uint16", "float16"):
+        if op in ("divide", "pow") and dtype[0] in "iu":
+            continue
+        a = np.asarray([1, 2, 3, 50], dtype=dtype)
+        f = getattr(xp, op)
+        close(
+            back(f(on_npu(a), 2)),
+            np.asarray(f(xp.asarray(a, device="cpu"), 2)),
+            f"{op} {dtype} right",
+        )
+        close(
+            back(f(2, on_npu(a))),
+            np.asarray(f(2, xp.asarray(a, device="cpu"))),
+            f"{op} {dtype} left",
+        )
+
+
+REDUCTIONS = "sum prod mean var std min max all any count_nonzero".split()
+
+
+@pytest.mark.parametrize("op", REDUCTIONS)
+def test_reductions(op, control):
+    random = np.random.default_rng(1)
+    for route in [r for r in NPU if r.op == op]:
+        a = random.integers(0, 4, (3, 4, 5)).astype(route.dtype)
+        f = getattr(xp, op)
+        for axis, keepdims in itertools.product([None, 0, -1, (0, 2), (1,)], [False, True]):
+            x = on_npu(a)
+            xs = xp.permute_dims(x, (2, 0, 1))[:, ::-1, :]
+            control.reset_counters()
+            got = back(f(xs, axis=axis, keepdims=keepdims))
+            assert control.counter("bytes_d2h") == (-(-got.size // 8) if bits else got.nbytes), (
+                route
+            )
+            expected = np.asarray(
+                f(
+                    xp.permute_dims(xp.asarray(a, device="cpu"), (2, 0, 1))[:, ::-1, :],
+                    axis=axis,
+                    keepdims=keepdims,
+                )
+            )
+            close(got, expected, f"{op} {route.dtype} {axis}")
+
+
+@pytest.mark.parametrize("op", ["cumulative_sum", "cumulative_prod"])
+def test_running_sums(op, control):
+    for route in [r for r in NPU if r.op == op]:
+        a = (np.arange(24).reshape(2, 3, 4) % 3 + 1).astype(route.dtype)
+        for axis, initial in itertools.product([0, 1, 2], [False, True]):
+            f = getattr(xp, op)
+            got = back(f(on_npu(a), axis=axis, include_initial=initial))
+            expected = np.asarray(
+                f(xp.asarray(a, device="cpu"), axis=axis, include_initial=initial)
+            )
+            close(got, expected, f"{op} {route.dtype} {axis} {initial}")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ((3, 4), (4, 5)),
+        ((4,), (4,)),
+        ((2, 3, 4), (4, 5)),
+        ((2, 1, 3, 4), (5, 4, 2)),
+        ((4,), (4, 3)),
+    ],
+)
+def test_products(dtype, shapes):
+    random = np.random.default_rng(2)
+    a, b = (random.integers(-3, 4, s).astype(dtype) for s in shapes)
+    got = back(on_npu(a) @ on_npu(b))
+    expected = np.asarray(xp.asarray(a, device="cpu") @ xp.asarray(b, device="cpu"))
+    close(got, expected, "matmul")
+    if a.ndim == b.ndim == 2:
+        close(back((on_npu(b).T @ on_npu(a).T)), expected.T, "transposed")
+
+
+def test_conversions():
+    for a, b in itertools.product(
+        [r.dtype for r in runtime.routing("add", device="npu:0")], repeat=2
+    ):
+        if a.kind == "c" and b.kind != "c" or "bfloat16" in (a.name, b.name):
+            continue
+        v = np.asarray([0, 1, 2, 3, 100]).astype(a)
+        close(back(xp.astype(on_npu(v), b)), v.astype(b), f"{a} to {b}")
