@@ -11,7 +11,6 @@ from ._device import default_device, has_dtype, resolve_device
 from ._dtypes import as_dtype, dtype_named
 from ._types import Device, DeviceLike, DType
 
-
 Kind = Literal["native", "wider", "host", "refused"]
 
 
@@ -42,7 +41,7 @@ class Route(NamedTuple):
 
 
 class RoutingTable(tuple[Route, ...]):
-    """Routes, which print as a table: "native", "host", the wider dtype, "-" for what is refused."""
+    """Routes, which print as a table: "native", "host", the wider dtype, or "-" for "refused"."""
 
     __slots__ = ()
 
@@ -50,7 +49,7 @@ class RoutingTable(tuple[Route, ...]):
         dtypes = list(dict.fromkeys(route.dtype.name for route in self))
         rows: dict[str, dict[str, str]] = {}
         for route in self:
-            shown = str(route.compute) if route.kind == "wider" else route.kind.replace("refused", "-")
+            shown = {"wider": str(route.compute), "refused": "-"}.get(route.kind, route.kind)
             rows.setdefault(f"{route.op} on {route.device}", {})[route.dtype.name] = shown
         lines = [
             ["", *dtypes],
