@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 SOURCES = Path(__file__).parent / "src"
-FLAGS = "-std=c++20 -O1 -fwrapv -fPIC -ffp-contract=off -Wall -Wextra -Werror".split()
+FLAGS = "-std=c++20 -O2 -fwrapv -fPIC -ffp-contract=off -Wall -Wextra -Werror".split()
 
 RUNTIME = ("state", "memory", "streams", "runtime")
 META = ("executor",)

@@ -1,5 +1,6 @@
 #include "values.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -31,14 +32,17 @@ constexpr DtypeFacts kFacts[] = {{ACL_BOOL, "b", Kind::kInt, 1, true},
                                  {ACL_COMPLEX64, "c64", Kind::kComplex, 24, false},
                                  {ACL_COMPLEX128, "c128", Kind::kComplex, 53, false}};
 
-const DtypeFacts& facts(aclDataType dtype) {
-    for (const DtypeFacts& each : kFacts) {
-        if (each.dtype == dtype) {
-            return each;
-        }
+// The position in kFacts by the code of the dtype: looked up for each element.
+constexpr auto kPositions = [] {
+    std::array<uint8_t, ACL_BF16 + 1> positions{};
+    for (uint8_t i = 0; i < std::size(kFacts); ++i) {
+        positions[kFacts[i].dtype] = i;
     }
-    std::abort();  // descriptors have only these
-}
+    return positions;
+}();
+
+// Descriptors have only dtypes of the table.
+const DtypeFacts& facts(aclDataType dtype) { return kFacts[kPositions[dtype]]; }
 
 int category(aclDataType dtype) {
     return dtype == ACL_BOOL ? 0 : 1 + static_cast<int>(kind_of(dtype));
@@ -368,25 +372,31 @@ T scalar_value(const Scalar& scalar, aclDataType as) {
 }
 
 Walk::Walk(const Tensor& tensor, const Shape& shape)
-    : shape_(shape),
-      strides_(shape.size(), 0),
-      index_(shape.size(), 0),
-      bytes_(tensor.bytes),
-      at_(tensor.offset),
-      width_(static_cast<int64_t>(aclDataTypeSize(tensor.dtype))) {
+    : shape_(shape), steps_(shape.size(), 0), index_(shape.size(), 0) {
+    const auto width = static_cast<int64_t>(aclDataTypeSize(tensor.dtype));
     const size_t missing = shape.size() - tensor.rank();
     for (size_t axis = 0; axis < tensor.rank(); ++axis) {
-        strides_[missing + axis] = tensor.shape[axis] == 1 ? 0 : tensor.strides[axis];
+        steps_[missing + axis] = tensor.shape[axis] == 1 ? 0 : tensor.strides[axis] * width;
+    }
+    place_ = tensor.bytes + tensor.offset * width;
+    if (!shape.empty()) {
+        left_ = shape.back();
+        step_ = steps_.back();
     }
 }
 
-void Walk::next() {
-    for (size_t axis = shape_.size(); axis-- > 0;) {
-        at_ += strides_[axis];
+void Walk::next_row() {
+    if (shape_.empty()) {
+        return;
+    }
+    left_ = shape_.back();
+    place_ -= step_ * (left_ - 1);
+    for (size_t axis = shape_.size() - 1; axis-- > 0;) {
+        place_ += steps_[axis];
         if (++index_[axis] < shape_[axis]) {
             return;
         }
-        at_ -= strides_[axis] * shape_[axis];
+        place_ -= steps_[axis] * shape_[axis];
         index_[axis] = 0;
     }
 }

@@ -60,13 +60,20 @@ decltype(auto) by_kind(aclDataType dtype, F f) {
 class Walk {
   public:
     Walk(const Tensor& tensor, const Shape& shape);
-    uint8_t* place() const { return bytes_ + at_ * width_; }
-    void next();
+    uint8_t* place() const { return place_; }
+    void next() {
+        if (--left_ > 0) {
+            place_ += step_;
+        } else {
+            next_row();
+        }
+    }
 
   private:
-    Shape shape_, strides_, index_;
-    uint8_t* bytes_;
-    int64_t at_, width_;
+    void next_row();
+    Shape shape_, steps_, index_;  // steps in bytes
+    uint8_t* place_;
+    int64_t left_ = 1, step_ = 0;  // along the last axis
 };
 
 int64_t product(const Shape& shape);
