@@ -478,13 +478,14 @@ def test_blocks_keep_their_padding(acl, violates):
 
 def test_the_workspace_is_what_phase_1_asked_for(acl, pair, violates):
     x, y = pair
+    spare = acl.malloc(64)
     wants_none = wants_some = False
     while not (wants_none and wants_some):
         size, executor = acl.plan("aclnnAbs", x.handle, y.handle)
         if size == 0:
             wants_none = True
             with refused(161002):
-                acl.launch("aclnnAbs", 32, executor, x.address)
+                acl.launch("aclnnAbs", 32, executor, spare)
             violates("workspace")
             acl.launch("aclnnAbs", 0, executor)
         else:
@@ -501,6 +502,7 @@ def test_the_workspace_is_what_phase_1_asked_for(acl, pair, violates):
             acl.synchronize()
             free(acl, small, workspace)
     acl.synchronize()
+    free(acl, spare)
 
 
 def test_executors_are_used_once(acl, pair, violates):
@@ -755,7 +757,7 @@ def test_descriptors_alive_at_exit_are_reported(tmp_path):
 
 
 SETTINGS = {
-    "no device": ({"CANN_DOUBLE_DEVICES": "0"}, "aclrtGetDeviceCount: 207004"),
+    "no device": ({"CANN_DOUBLE_DEVICES": "0"}, "aclrtSetDevice: 207004"),
     "a stub": ({"CANN_DOUBLE_STUB": "1"}, "aclInit: 100039"),
     "a fault": ({"CANN_DOUBLE_FAULTS": "aclrtSetDevice=507899"}, "aclrtSetDevice: 507899"),
 }
@@ -769,14 +771,13 @@ def test_settings_by_environment(what):
         + """
     try:
         acl = Acl(Path(sys.argv[1]))
-        print(acl.function("aclrtGetDeviceCount")(ctypes.byref(ctypes.c_uint32())))
     except Refused as refused:
         print(refused)
     """,
         cann_double.build(),
         **environment,
     )
-    assert expected in done.stdout or "207004" in done.stdout, done.stderr
+    assert expected in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("family", ["split", "classic"])
