@@ -205,8 +205,9 @@ def current_stream() -> Stream:
 
 _default = _Default()
 _core.register_stream_variable(_entered)
+_core.register_package(os.path.join(os.path.dirname(__file__), ""))
 if os.environ.get("ASCEND_ARRAY_API_TRACE") == "1":
-    _core.trace_lines(os.path.join(os.path.dirname(__file__), ""))
+    _core.trace_lines()
     _core.watch_caller()
 # Recorded work that nobody has asked for does not outlive the interpreter.
 atexit.register(_core.stop_runners)

@@ -11,6 +11,7 @@
 
 #include "backend/backend.h"
 #include "runtime/pool.h"
+#include "runtime/profiler.h"
 
 namespace asc {
 
@@ -113,6 +114,7 @@ Ref<Block> Block::allocate(int64_t nbytes, DeviceId device) {
     if (device != kCpu) return allocate_elsewhere(nbytes, device);
     // What is recorded may hold memory that it alone still needs.
     auto* raw = static_cast<std::byte*>(pool::allocate(kHeader + nbytes, Pending::run_idle));
+    if (profiler::on()) profiler::count_memory(kHeader + nbytes, index(device));
     return Ref<Block>::adopt(new (raw) Block(raw + kHeader, nbytes, device, nullptr, nullptr));
 }
 
@@ -129,6 +131,7 @@ Ref<Block> Block::allocate_elsewhere(int64_t nbytes, DeviceId id) {
         place.free(memory, nbytes);
         pool::out_of_memory(kHeader);
     }
+    if (profiler::on()) profiler::count_memory(nbytes, index(id));
     return Ref<Block>::adopt(new (raw) Block(memory.data, nbytes, id, nullptr, memory.record));
 }
 
@@ -144,6 +147,8 @@ Ref<Block> Block::borrow(std::byte* data, int64_t nbytes, DeviceId device, Relea
 
 void Block::destroy() {
     int64_t held = kHeader + (release_ || device_ != kCpu ? 0 : nbytes_);
+    if (!release_ && profiler::on())
+        profiler::count_memory(-(device_ == kCpu ? held : nbytes_), index(device_));
     if (release_) {
         release_(context_);
     } else if (device_ != kCpu) {

@@ -5,10 +5,13 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "graph/group.h"
+#include "graph/observe.h"
 #include "graph/rows.h"
+#include "runtime/profiler.h"
 
 namespace asc {
 namespace {
@@ -79,10 +82,14 @@ class Scheduler {
         mark_live();
     }
 
-    Outcome run() {
+    // Forms the groups.
+    void plan() {
         for (Entry& e : entries_) {
             if (!e.done) place(e);
         }
+    }
+
+    Outcome run() {
         try {
             for (size_t g = 0; g < groups_.size();) {
                 if (g > 0 && Waiting::due()) throw Interrupted{};
@@ -180,6 +187,11 @@ class Scheduler {
             works[0].reuse_inputs([&](Storage& s) { return is_spare(s, static_cast<int>(first)); });
         group_count.fetch_add(by_rows || works.empty() || !works[0].empty(),
                               std::memory_order_relaxed);
+        profiler::Span span(profiler::Kind::Work, profiler::Category::Compute, "");
+        if (span) {
+            describe(*span, {groups_.data() + first, end - first}, works,
+                     [&](Storage& s) { return is_kept(s, end); });
+        }
         const bool done =
             !works.empty() && attempt(works, [&] {
                                   by_rows ? rows.run([&](Storage& s) { return is_kept(s, end); })
@@ -309,7 +321,13 @@ Outcome run_entry(Entry& e) {
 
 Outcome run_entries(std::span<Entry> entries) {
     try {
-        return Scheduler(entries).run();
+        std::optional<Scheduler> scheduler;
+        {
+            profiler::Span span(profiler::Kind::Fuse, profiler::Category::Host, "fuse");
+            if (span) span->elements = static_cast<int64_t>(entries.size());
+            scheduler.emplace(entries).plan();
+        }
+        return scheduler->run();
     } catch (...) {
         // No memory for a plan of all that is left: one after the other they need less.
         Outcome all;

@@ -91,6 +91,8 @@ class Group {
     // What is needed of the group; `needed` tells whether a storage's bytes are.
     Work work(const std::function<bool(Storage&)>& needed) const;
 
+    // In program order.
+    const std::vector<Entry*>& entries() const { return entries_; }
     // Marks its entries as done.
     void finish();
     // The last entry that writes the storage.

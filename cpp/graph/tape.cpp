@@ -12,6 +12,7 @@
 
 #include "graph/fusion.h"
 #include "runtime/pool.h"
+#include "runtime/profiler.h"
 #include "runtime/runners.h"
 #include "runtime/workers.h"
 
@@ -82,16 +83,28 @@ class RunningHere {
   public:
     explicit RunningHere(const Tape* tape) : outer_(std::exchange(running_here, tape)) {
         running_queue = queue_of(tape);
+        profiler::running_stream = tape->number();
     }
     ~RunningHere() {
         running_here = outer_;
         running_queue = queue_of(outer_);
+        profiler::running_stream = outer_ ? outer_->number() : 0;
     }
     RunningHere(const RunningHere&) = delete;
     RunningHere& operator=(const RunningHere&) = delete;
 
   private:
     const Tape* outer_;
+};
+
+// The profiler's view of the time in which a caller waits for a tape; made while the caller still
+// has the interpreter's lock.
+struct WaitSpan : profiler::Span {
+    explicit WaitSpan(const Tape& tape)
+        : Span(profiler::Kind::Wait, profiler::Category::Wait, "wait",
+               profiler::on() ? caller().line : nullptr) {
+        (*this)->stream = tape.number();
+    }
 };
 
 // A fork wants every tape at rest; threads that record without end let it in between two segments.
@@ -184,7 +197,7 @@ Tape* Tape::lend() {
     if (idle.empty()) {
         tapes.reserve(tapes.size() + 1);
         idle.reserve(tapes.size() + 1);  // giving it back needs no memory
-        return tapes.emplace_back(new Tape);
+        return tapes.emplace_back(new Tape(tapes.size() + 1));
     }
     Tape* tape = idle.back();
     idle.pop_back();
@@ -367,6 +380,7 @@ void Tape::push(Entry entry) {
 
 void Tape::record(Entry entry) {
     entry.output.storage->require_present(entry.function);
+    profiler::Span span(profiler::Kind::Record, profiler::Category::Host, entry.function);
     bool shared = entry.output.storage->shared();
     for (int k = 0; k < entry.arity; ++k) {
         if (entry.constant[k]) continue;
@@ -374,6 +388,12 @@ void Tape::record(Entry entry) {
         shared |= entry.inputs[k].storage->shared();
     }
     entry.line = caller().line;
+    if (span) {
+        entry.flow = span->flow = profiler::next_flow();
+        span->line = entry.line;
+        span->stream = number_;
+        span->elements = entry.output.size();
+    }
     order(entry);
     bool run = false, wait = false;
     {
@@ -387,6 +407,7 @@ void Tape::record(Entry entry) {
     if (shared) return finish();
     if (run) submit();
     if (wait) {
+        WaitSpan wait_span(*this);
         Waiting waiting;
         complete(waiting, [this] { return !crowded(2); });
     }
@@ -476,6 +497,7 @@ void Tape::finish(Waiting::Signals signals) {
         if (completed_ == position_) return;
         end = position_;
     }
+    WaitSpan span(*this);
     Waiting waiting(signals);
     complete(waiting, [&] { return completed_ >= end; });
 }
@@ -493,6 +515,7 @@ void Tape::try_finish() {
 }
 
 void Tape::finish_until(const Event& event) {
+    WaitSpan span(*this);
     Waiting waiting;
     complete(waiting, [&] { return event.reached(); });
 }

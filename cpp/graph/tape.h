@@ -75,6 +75,7 @@ struct Entry {
     Kind kind = Kind::Elementwise;
     const char* function = "";          // that recorded it, for messages
     const std::string* line = nullptr;  // of the program that called it, if that is traced
+    uint64_t flow = 0;                  // its number in the profiler, if that was on
     Op op = Op::Positive;
     DType compute = DType::Float64;  // of the kernel of op
     uint8_t arity = 1;
@@ -141,6 +142,8 @@ class Tape : public Pending {
     bool submit();
     // Nothing is recorded or running.
     bool idle() const;
+    // Of the tapes of this process, from 1.
+    uint16_t number() const { return number_; }
 
     struct Counters {
         int64_t entries, dead, groups, programs;  // recorded; never needed; run; made
@@ -149,6 +152,7 @@ class Tape : public Pending {
 
   private:
     friend struct ForkGuard;
+    explicit Tape(size_t number) : number_(static_cast<uint16_t>(number)) {}
     // Whether the recorded entries are more than `times` as many, or keep more alive, as may wait.
     bool crowded(int times) const;
     Segment& open_segment();
@@ -177,6 +181,7 @@ class Tape : public Pending {
     void note(Failure error);
     Failure take_error(uint64_t& time);
 
+    const uint16_t number_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;  // a segment has been taken or has run
     std::deque<Segment> segments_;

@@ -6,6 +6,7 @@
 #pragma once
 #include <Python.h>
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "core/scalar.h"
 #include "graph/dispatch.h"
 #include "graph/functions.h"
+#include "runtime/profiler.h"
 
 namespace asc::python {
 
@@ -155,6 +157,42 @@ class Unlocked {
     PyThreadState* state_ = nullptr;
 };
 
+// ---- the profiler, where it is on (profiler.cpp)
+// The rows of a table, by whose functions profiled calls find their names.
+void register_calls(const PyMethodDef* table, profiler::Category category);
+
+// What a call writes: a new array, its first argument, or a part of that.
+enum class Target : uint8_t { New, Whole, Part };
+
+// A call of a function of the library, from its construction to end().
+class CallSpan {
+  public:
+    CallSpan(const char* name, profiler::Category category, PyObject* const* args, int count,
+             Target target);
+    // The same for a function of a registered table.
+    CallSpan(PyCFunction function, PyObject* const* args, int count);
+    // Hands the result through, which tells what the call did: computed, recorded, or made a view.
+    PyObject* end(PyObject* result);
+
+  private:
+    profiler::Span span_;
+    profiler::Category category_;
+    PyObject* const* args_;
+    int count_;
+    Target target_;
+};
+
+// guarded(body), for a slot of Array.
+template <class F>
+PyObject* slot_call(const char* name, std::initializer_list<PyObject*> args, Target target,
+                    F&& body) {
+    if (!profiler::on()) [[likely]]
+        return guarded(body);
+    return CallSpan(name, profiler::Category::Compute, args.begin(), static_cast<int>(args.size()),
+                    target)
+        .end(guarded(body));
+}
+
 // ---- tables of functions
 // One row of a Methods table: checks the number of arguments and carries errors across.
 template <auto kFunction, int kArguments>
@@ -164,7 +202,11 @@ PyObject* fastcall(PyObject*, PyObject* const* args, Py_ssize_t count) {
                      count);
         return nullptr;
     }
-    return guarded([&] { return kFunction(args); });
+    const auto body = [&] { return kFunction(args); };
+    if (!profiler::on()) [[likely]]
+        return guarded(body);
+    const auto self = reinterpret_cast<void (*)()>(fastcall<kFunction, kArguments>);
+    return CallSpan(reinterpret_cast<PyCFunction>(self), args, kArguments).end(guarded(body));
 }
 template <auto kFunction, int kArguments>
 constexpr PyMethodDef method(const char* name) {
@@ -186,6 +228,7 @@ extern PyMethodDef sorting_methods[];
 extern PyMethodDef linalg_methods[];
 extern PyMethodDef random_methods[];
 extern PyMethodDef fft_methods[];
+extern PyMethodDef profiler_methods[];
 extern PyMethodDef runtime_methods[];
 
 // ---- slots of Array, defined in the files that their names tell

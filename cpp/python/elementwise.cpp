@@ -137,7 +137,7 @@ PyObject* leave_to_others(PyObject* o) {
 
 template <Op op>
 PyObject* binary_operator(PyObject* a, PyObject* b) {
-    return guarded([&]() -> PyObject* {
+    return slot_call(info(op).name, {a, b}, Target::New, [&]() -> PyObject* {
         Scalar room;
         Argument args[2];
         PyObject* operands[2] = {a, b};
@@ -157,7 +157,7 @@ PyObject* binary_operator(PyObject* a, PyObject* b) {
 
 template <Op op>
 PyObject* unary_operator(PyObject* a) {
-    return guarded([&] {
+    return slot_call(info(op).name, {a}, Target::New, [&] {
         Argument argument{&array_of(a), nullptr};
         return run(op, {&argument, 1});
     });
@@ -165,7 +165,7 @@ PyObject* unary_operator(PyObject* a) {
 
 template <Op op>
 PyObject* inplace_operator(PyObject* a, PyObject* b) {
-    return guarded([&]() -> PyObject* {
+    return slot_call(info(op).name, {a, b}, Target::Whole, [&]() -> PyObject* {
         const Array& target = array_of(a);
         Scalar room;
         Argument other;
@@ -196,7 +196,7 @@ PyObject* inplace_power(PyObject* a, PyObject* b, PyObject*) {
 }
 
 PyObject* product(PyObject* a, PyObject* b) {
-    return guarded([&]() -> PyObject* {
+    return slot_call("matmul", {a, b}, Target::New, [&]() -> PyObject* {
         for (PyObject* o : {a, b}) {
             if (!is_array(o)) return leave_to_others(o);
         }
@@ -204,7 +204,7 @@ PyObject* product(PyObject* a, PyObject* b) {
     });
 }
 PyObject* inplace_product(PyObject* a, PyObject* b) {
-    return guarded([&]() -> PyObject* {
+    return slot_call("matmul", {a, b}, Target::Whole, [&]() -> PyObject* {
         if (!is_array(b)) return leave_to_others(b);
         const Array& target = array_of(a);
         Array result = matmul(target, array_of(b));

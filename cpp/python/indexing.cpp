@@ -609,7 +609,7 @@ PyObject* take_along_axis(PyObject* const* args) {
 }  // namespace
 
 PyObject* get_item(PyObject* self, PyObject* raw_key) {
-    return guarded([&] {
+    return slot_call(kGet, {self, raw_key}, Target::New, [&] {
         const Array& x = array_of(self);
         Key key(raw_key);
         Array view;
@@ -627,7 +627,7 @@ PyObject* get_item(PyObject* self, PyObject* raw_key) {
 }
 
 int set_item(PyObject* self, PyObject* raw_key, PyObject* value) {
-    PyObject* done = guarded([&] {
+    PyObject* done = slot_call(kSet, {self, raw_key, value}, Target::Part, [&] {
         if (!value) raise(ErrorKind::Type, "delitem: elements of an array cannot be deleted");
         set(array_of(self), Key(raw_key), value);
         return Py_NewRef(Py_None);

@@ -232,6 +232,11 @@ constexpr asc::InterpreterHooks interpreter_hooks = {
     },
 };
 
+void add_functions(nb::module_& m, PyMethodDef* table, profiler::Category category) {
+    if (PyModule_AddFunctions(m.ptr(), table) < 0) throw nb::python_error();
+    register_calls(table, category);
+}
+
 PyObject* import_attribute(const char* module, const char* name) {
     nb::object loaded = nb::module_::import_(module).attr(name);
     return loaded.release().ptr();
@@ -268,6 +273,7 @@ NB_MODULE(_core, m) {
     asc::BitLock::install_fork_handlers();
     asc::workers::install_fork_handlers();
     asc::runners::install_fork_handlers();
+    asc::profiler::install_fork_handlers();
     asc::Tape::install();
     asc::set_interpreter_hooks(interpreter_hooks);
     nb::register_exception_translator([](const std::exception_ptr& error, void*) {
@@ -288,11 +294,13 @@ NB_MODULE(_core, m) {
                                 nb::is_weak_referenceable(), nb::pooled());
     state().array_type = reinterpret_cast<PyTypeObject*>(type.ptr());
     for (PyMethodDef* table :
-         {module_methods, elementwise_methods, creation_methods, interop_methods,
-          manipulation_methods, indexing_methods, statistics_methods, sorting_methods,
-          linalg_methods, fft_methods, random_methods, runtime_methods}) {
-        if (PyModule_AddFunctions(m.ptr(), table) < 0) throw nb::python_error();
+         {elementwise_methods, creation_methods, manipulation_methods, indexing_methods,
+          statistics_methods, sorting_methods, linalg_methods, fft_methods, random_methods}) {
+        add_functions(m, table, asc::profiler::Category::Compute);
     }
+    add_functions(m, interop_methods, asc::profiler::Category::Copy);
+    for (PyMethodDef* table : {module_methods, runtime_methods, profiler_methods})
+        add_functions(m, table, asc::profiler::Category::Host);
     define_streams(m);
     // The class is public elsewhere; CPython's own messages show this name.
     state().array_type->tp_name = "ascend_array_api.runtime.Array";

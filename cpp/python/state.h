@@ -20,8 +20,8 @@ struct State {
     PyObject* linalg_error = nullptr;
     PyObject* strict_variable = nullptr;  // a ContextVar: None, True or False
     PyObject* stream_variable =
-        nullptr;                  // a ContextVar: None, or a tuple that starts with a handle
-    PyObject* package = nullptr;  // where the Python files are, if lines of the program are traced
+        nullptr;                     // a ContextVar: None, or a tuple that starts with a handle
+    PyObject* package = nullptr;     // where the Python files are
     std::atomic<bool> strict{true};  // where the variable is None
 };
 // Holds Python objects; never destroyed, since the interpreter may be gone by then.

@@ -2,14 +2,13 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
-#include <mutex>
 #include <string>
-#include <unordered_set>
 
 #include "graph/tape.h"
 #include "python/bind.h"
 #include "python/state.h"
 #include "python/streams.h"
+#include "runtime/profiler.h"
 #include "runtime/runners.h"
 
 namespace nb = nanobind;
@@ -40,31 +39,8 @@ class Stream {
 // ---- the caller
 
 std::atomic<bool> caller_watched{false};
+std::atomic<bool> lines_traced{false};
 thread_local Caller noted;
-
-// The line of the program, outside this package, that is running.
-const std::string* running_line() {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& lines = *new std::unordered_set<std::string>;  // one for each line of the source
-    auto own = [](auto* o) { return o ? Object::steal(reinterpret_cast<PyObject*>(o)) : Object(); };
-    PyFrameObject* running = PyEval_GetFrame();
-    Py_XINCREF(running);
-    for (Object frame = own(running); frame;) {
-        auto* f = reinterpret_cast<PyFrameObject*>(frame.get());
-        PyCodeObject* code = PyFrame_GetCode(f);
-        const Object held = own(code);
-        if (PyUnicode_Tailmatch(code->co_filename, state().package, 0, PY_SSIZE_T_MAX, -1) > 0) {
-            frame = own(PyFrame_GetBack(f));
-            continue;
-        }
-        const char* file = PyUnicode_AsUTF8(code->co_filename);
-        if (!file) break;
-        std::lock_guard lock(mutex);
-        return &*lines.insert(file + (":" + std::to_string(PyFrame_GetLineNumber(f)))).first;
-    }
-    PyErr_Clear();
-    return nullptr;
-}
 
 // The tape of the stream in whose `with` block the caller, a thread or a coroutine, is.
 Tape* entered_tape() {
@@ -77,7 +53,10 @@ Tape* entered_tape() {
 }
 
 Caller caller() {
-    if (PyGILState_Check()) noted = {entered_tape(), state().package ? running_line() : nullptr};
+    if (PyGILState_Check()) {
+        const bool wanted = lines_traced.load(std::memory_order_relaxed) || profiler::on();
+        noted = {entered_tape(), wanted ? running_line() : nullptr};
+    }
     return noted;
 }
 
@@ -98,6 +77,26 @@ double milliseconds(const EventHandle& first, const EventHandle& last) {
 }
 
 }  // namespace
+
+const std::string* running_line() {
+    auto own = [](auto* o) { return o ? Object::steal(reinterpret_cast<PyObject*>(o)) : Object(); };
+    PyFrameObject* running = PyEval_GetFrame();
+    Py_XINCREF(running);
+    for (Object frame = own(running); frame;) {
+        auto* f = reinterpret_cast<PyFrameObject*>(frame.get());
+        PyCodeObject* code = PyFrame_GetCode(f);
+        const Object held = own(code);
+        if (PyUnicode_Tailmatch(code->co_filename, state().package, 0, PY_SSIZE_T_MAX, -1) > 0) {
+            frame = own(PyFrame_GetBack(f));
+            continue;
+        }
+        const char* file = PyUnicode_AsUTF8(code->co_filename);
+        if (!file) break;
+        return profiler::intern(file + (":" + std::to_string(PyFrame_GetLineNumber(f))));
+    }
+    PyErr_Clear();
+    return nullptr;
+}
 
 void note_caller() {
     if (caller_watched) caller();
@@ -142,7 +141,8 @@ void define_streams(nb::module_& m) {
         caller_watched = true;
         set_caller_hook(caller);
     });
-    m.def("trace_lines", [](nb::str package) { state().package = package.release().ptr(); });
+    m.def("register_package", [](nb::str package) { state().package = package.release().ptr(); });
+    m.def("trace_lines", [] { lines_traced = true; });
     m.def("stop_runners", [] {
         nb::gil_scoped_release released;
         runners::stop();

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <thread>
 
+#include "runtime/profiler.h"
+
 namespace asc::runners {
 namespace {
 
@@ -32,6 +34,7 @@ struct Crew {
 Crew* crew = new Crew;
 
 void runner_loop(Crew* mine) {
+    profiler::name_thread("runner");
     std::unique_lock lock(mine->mutex);
     for (;;) {
         mine->wake.wait(lock, [&] { return !mine->waiting.empty() && !mine->stopping; });

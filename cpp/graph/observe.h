@@ -1,0 +1,24 @@
+// Observe: what groups do, in the words and numbers of the profiler.
+#pragma once
+#include <deque>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "graph/group.h"
+#include "runtime/profiler.h"
+
+namespace asc {
+
+// Bytes of the elements of a view, those of broadcast axes once.
+int64_t view_bytes(const Array& x);
+
+// The functions of the groups' entries, or the name that a rule gave: "multiply+add+sum".
+std::string title(std::span<const Group> groups);
+
+// Fills the event of groups that run together as these works, and begins the flows of their
+// entries there. `kept` tells whether a storage is looked at afterwards.
+void describe(profiler::Event& event, std::span<const Group> groups, const std::deque<Work>& works,
+              const std::function<bool(Storage&)>& kept);
+
+}  // namespace asc
