@@ -2,7 +2,8 @@
 
 Use it as ``import ascend_array_api as xp``. It holds the names of the standard, the extensions
 ``linalg`` and ``fft``, and the submodules ``runtime`` (devices, strictness, threads, memory),
-``dtypes`` (element types outside the standard), ``random``, ``profiler`` and ``testing``.
+``dtypes`` (element types outside the standard), ``random``, ``profiler``, ``graph``
+and ``testing``.
 
 The default dtypes are float64, complex128 and int64; the default device is ``cpu``. Dtypes are
 ``numpy.dtype`` objects. Arrays have at most 64 dimensions.
@@ -16,7 +17,7 @@ from types import FunctionType
 # In a source checkout the compiled core lies elsewhere on sys.path: the build or the install.
 __path__ = extend_path(__path__, __name__)
 
-from . import _array as _array, dtypes, fft, linalg, profiler, random, runtime, testing
+from . import _array as _array, dtypes, fft, graph, linalg, profiler, random, runtime, testing
 from ._core import __version__
 from ._creation import (
     arange,
@@ -260,6 +261,7 @@ __all__ = [
     "from_dlpack",
     "full",
     "full_like",
+    "graph",
     "greater",
     "greater_equal",
     "hypot",

@@ -1,9 +1,10 @@
-"""Command line: `python -m ascend_array_api demo`, `info` and `conformance`."""
+"""Command line: `python -m ascend_array_api demo`, `info`, `trace` and `conformance`."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 
+from ascend_array_api import _timeline
 from ascend_array_api.testing.conformance import command
 
 
@@ -17,7 +18,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     info.add_argument("--json", action="store_true", help="print one JSON object")
     kit = commands.add_parser("conformance", help="test a namespace against the standard")
     command.configure(kit)
+    trace = commands.add_parser("trace", help="draw a profiler's trace as a picture")
+    _timeline.configure(trace)
     args = parser.parse_args(argv)
+    if args.command == "trace":
+        return _timeline.run(args)
     if args.command == "conformance":
         return command.run(args)
     if args.command == "demo":

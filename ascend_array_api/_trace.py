@@ -120,7 +120,7 @@ def _memory(recording: Recording) -> Iterator[_TraceEvent]:
         if event.kind == "memory":
             yield {
                 "ph": "C",
-                "name": "memory in use",
+                "name": f"memory in use on {recording.devices[event.device]}",
                 "pid": _HOST,
                 "tid": 0,
                 "ts": _microseconds(event.begin - recording.since),

@@ -11,6 +11,7 @@
 #include "graph/group.h"
 #include "graph/observe.h"
 #include "graph/rows.h"
+#include "graph/rules.h"
 #include "runtime/profiler.h"
 
 namespace asc {
@@ -82,14 +83,33 @@ class Scheduler {
         mark_live();
     }
 
-    // Forms the groups.
+    // Forms the groups, as rules say or else by itself.
     void plan() {
-        for (Entry& e : entries_) {
-            if (!e.done) place(e);
+        decisions_ = rules::decide(entries_);
+        if (!decisions_) return void(place_all());
+        const auto uses = uses_;
+        wishes_.resize(decisions_->fusions.size());
+        while (!place_all()) {
+            uses_ = uses;
+            groups_.clear();
         }
     }
 
+    // What `run` would do.
+    Snapshot snapshot() {
+        start_snapshot();
+        for (size_t g = 0; g < groups_.size();) {
+            Batch batch;
+            gather(batch, g);
+            add_to_snapshot(batch);
+            g = batch.end;
+        }
+        return std::move(*snapshot_);
+    }
+
     Outcome run() {
+        count_dead();
+        if (rules::dumps()) start_snapshot();
         try {
             for (size_t g = 0; g < groups_.size();) {
                 if (g > 0 && Waiting::due()) throw Interrupted{};
@@ -102,6 +122,7 @@ class Scheduler {
         } catch (const Interrupted&) {
             outcome_.finished = false;
         }
+        if (snapshot_) rules::dump(*snapshot_);
         return outcome_;
     }
 
@@ -112,10 +133,7 @@ class Scheduler {
         for (size_t i = entries_.size(); i-- > 0;) {
             Entry& e = entries_[i];
             e.done = !uses_[e.output.storage.get()].visible && !wanted[e.output.storage.get()];
-            if (e.done) {
-                dead_count.fetch_add(1, std::memory_order_relaxed);
-                continue;
-            }
+            if (e.done) continue;
             for (int k = 0; k < e.arity; ++k) {
                 if (e.constant[k]) continue;
                 wanted[e.inputs[k].storage.get()] = true;
@@ -124,8 +142,49 @@ class Scheduler {
         }
     }
 
-    // Puts an entry into the first group that keeps program order and can take it.
-    void place(Entry& e) {
+    void count_dead() {
+        for (const Entry& e : entries_) dead_count.fetch_add(e.done, std::memory_order_relaxed);
+    }
+
+    // A fusion that a rule asks for.
+    struct Wish {
+        int group = -1;  // of its first entry, once that is placed
+        bool refused = false;
+    };
+
+    // Places the entries; false if a wish turned out to be one that cannot be granted.
+    bool place_all() {
+        std::vector<int> wish_of(entries_.size(), -1);
+        std::vector<bool> alone(entries_.size());
+        for (size_t w = 0; w < wishes_.size(); ++w) {
+            wishes_[w].group = -1;
+            if (wishes_[w].refused) continue;
+            for (int node : decisions_->fusions[w].nodes)
+                wish_of[static_cast<size_t>(node)] = static_cast<int>(w);
+        }
+        if (decisions_)
+            for (int node : decisions_->kept) alone[static_cast<size_t>(node)] = true;
+        merged_.assign(entries_.size(), false);
+        for (size_t i = 0; i < entries_.size(); ++i) {
+            if (entries_[i].done) continue;
+            const auto w = static_cast<size_t>(wish_of[i]);
+            if (place(i, wish_of[i] < 0 ? nullptr : &wishes_[w], alone[i])) {
+                if (wish_of[i] >= 0) group(wishes_[w].group).call(decisions_->fusions[w].name);
+                continue;
+            }
+            wishes_[w].refused = true;
+            rules::refuse(decisions_->fusions[w], entries_, static_cast<int>(i));
+            return false;
+        }
+        return true;
+    }
+
+    Group& group(int g) { return groups_[static_cast<size_t>(g)]; }
+
+    // Puts an entry into a group that keeps program order and can take it: that of its wish, or
+    // the first one, or a new one. False if the wish cannot be granted.
+    bool place(size_t number, Wish* wish, bool alone) {
+        Entry& e = entries_[number];
         int least = 0;
         for (int k = 0; k < e.arity; ++k) {
             if (!e.constant[k])
@@ -133,19 +192,17 @@ class Scheduler {
         }
         Use& out = uses_[e.output.storage.get()];
         least = std::max({least, out.write_group, out.read_group});
-        int chosen = -1;
-        for (int g = std::max(least, 0); g < static_cast<int>(groups_.size()) && fusion_enabled();
-             ++g) {
-            if (groups_[static_cast<size_t>(g)].accepts(e)) {
-                chosen = g;
-                break;
-            }
-        }
+        const bool joins = wish && wish->group >= 0;
+        if (joins && (wish->group < least || !group(wish->group).accepts(e, true))) return false;
+        int chosen = joins ? wish->group : -1;
+        if (!joins && !alone && fusion_enabled()) chosen = first_group(e, least, wish != nullptr);
         if (chosen < 0) {
             chosen = static_cast<int>(groups_.size());
             groups_.emplace_back(e);
         }
-        groups_[static_cast<size_t>(chosen)].add(e);
+        if (wish) wish->group = chosen;
+        merged_[number] = !group(chosen).add(e);
+        if (alone) group(chosen).close();
         for (int k = 0; k < e.arity; ++k) {
             if (e.constant[k]) continue;
             Use& use = uses_[e.inputs[k].storage.get()];
@@ -159,8 +216,17 @@ class Scheduler {
             if (e.constant[k]) continue;
             Use& use = uses_[e.inputs[k].storage.get()];
             if (--use.unread == 0 && !use.visible && !use.read_elsewhere)
-                groups_[static_cast<size_t>(chosen)].forget(*e.inputs[k].storage);
+                group(chosen).forget(*e.inputs[k].storage);
         }
+        return true;
+    }
+
+    // The first group from `least` on that takes the entry, or -1; one without a name, if asked.
+    int first_group(const Entry& e, int least, bool nameless) {
+        for (int g = std::max(least, 0); g < static_cast<int>(groups_.size()); ++g) {
+            if (group(g).accepts(e) && (!nameless || group(g).name().empty())) return g;
+        }
+        return -1;
     }
 
     bool needed(const Storage& storage) {
@@ -171,18 +237,33 @@ class Scheduler {
         return group.work([this](Storage& storage) { return needed(storage); });
     }
 
+    // Groups that run together: one, or several by blocks of rows.
+    struct Batch {
+        size_t first = 0, end = 0;
+        std::deque<Work> works;  // whose addresses stay
+        RowBlocks rows;
+        bool by_rows = false;
+    };
+
+    void gather(Batch& batch, size_t first) {
+        batch.first = batch.end = first;
+        for (; batch.end < groups_.size() && !groups_[batch.end].reads_failure(); ++batch.end) {
+            if (batch.end > first && (groups_[first].closed() || groups_[batch.end].closed()))
+                break;
+            if (!batch.rows.add(batch.works.emplace_back(work(groups_[batch.end])))) break;
+        }
+        batch.by_rows = fusion_enabled() && batch.rows.pays();
+        if (!batch.by_rows) batch.end = first + 1;
+        batch.works.resize(std::min(batch.works.size(), batch.end - first));
+    }
+
     // Runs the next group, with those behind it that can go along by blocks of rows; returns the
     // number of the first one that has not run. If it throws Interrupted none of them has.
     size_t run_groups(size_t first) {
-        std::deque<Work> works;  // whose addresses stay
-        RowBlocks rows;
-        size_t end = first;
-        for (; end < groups_.size() && !groups_[end].reads_failure(); ++end) {
-            if (!rows.add(works.emplace_back(work(groups_[end])))) break;
-        }
-        const bool by_rows = fusion_enabled() && rows.pays();
-        if (!by_rows) end = first + 1;
-        works.resize(std::min(works.size(), end - first));
+        Batch batch;
+        gather(batch, first);
+        auto& [from, end, works, rows, by_rows] = batch;
+        if (snapshot_) add_to_snapshot(batch);
         if (!by_rows && !works.empty() && fusion_enabled())
             works[0].reuse_inputs([&](Storage& s) { return is_spare(s, static_cast<int>(first)); });
         group_count.fetch_add(by_rows || works.empty() || !works[0].empty(),
@@ -198,6 +279,7 @@ class Scheduler {
                                           : run(works[0]);
                               }) == nullptr;
         for (size_t g = first; !done && g < end; ++g) run_apart(groups_[g]);
+        if (snapshot_) complete_snapshot();
         return end;
     }
 
@@ -283,6 +365,54 @@ class Scheduler {
         return storage.has(Hint::Temporary) && use.one_array && storage.donate(use.references);
     }
 
+    // ---- what people see of it
+
+    void start_snapshot() {
+        snapshot_ = snapshot_of(entries_);
+        snapshot_->stream = profiler::running_stream;
+        for (size_t i = 0; i < entries_.size(); ++i) {
+            Snapshot::Node& node = snapshot_->nodes[i];
+            node.dropped = entries_[i].done;
+            node.merged = merged_[i];
+            node.held = uses_[entries_[i].output.storage.get()].visible;
+        }
+    }
+
+    int number_of(const Entry& e) const { return static_cast<int>(&e - entries_.data()); }
+
+    void add_to_snapshot(Batch& batch) {
+        Snapshot::Group& group = snapshot_->groups.emplace_back();
+        group.name = title({groups_.data() + batch.first, batch.end - batch.first});
+        group.by_rows = batch.by_rows;
+        for (size_t g = batch.first; g < batch.end; ++g) {
+            for (const Entry* e : groups_[g].entries()) group.nodes.push_back(number_of(*e));
+        }
+        for (size_t w = 0; w < batch.works.size(); ++w) {
+            const Work& work = batch.works[w];
+            if (work.call.finished)
+                group.instructions += static_cast<int>(work.call.finished->code.size());
+            work.for_each_output([&](const Array& out) {
+                if (batch.by_rows && !is_kept(*out.storage, batch.end)) return;
+                const int node = number_of(groups_[batch.first + w].writer(*out.storage));
+                const bool fresh = out.storage->promised();
+                group.written.push_back(
+                    {node, fresh ? out.storage->nbytes() : view_bytes(out), !fresh});
+            });
+        }
+        group.begin = profiler::now();
+    }
+
+    // The last group has run.
+    void complete_snapshot() {
+        Snapshot::Group& group = snapshot_->groups.back();
+        group.end = profiler::now();
+        for (Snapshot::Memory& memory : group.written) {
+            const Ref<Block> block =
+                entries_[static_cast<size_t>(memory.node)].output.storage->present_block();
+            if (block) memory.block = reinterpret_cast<uintptr_t>(block->data());
+        }
+    }
+
     // Someone looks at the storage's bytes behind the groups before `end`.
     bool is_kept(Storage& storage, size_t end) {
         const Use& use = uses_[&storage];
@@ -303,6 +433,10 @@ class Scheduler {
     std::unordered_map<Storage*, Use> uses_;
     Outcome outcome_;
     std::vector<Group> groups_;
+    std::shared_ptr<const rules::Decisions> decisions_;
+    std::vector<Wish> wishes_;  // one for each fusion of the decisions
+    std::vector<bool> merged_;  // by entry: an equal one, or none, does its work
+    std::optional<Snapshot> snapshot_;
 };
 
 // Plans and runs one entry; where there is no memory for a plan, its result fails.
@@ -339,6 +473,14 @@ Outcome run_entries(std::span<Entry> entries) {
         }
         return all;
     }
+}
+
+Snapshot inspect_entries(std::span<Entry> entries) {
+    Scheduler scheduler(entries);
+    scheduler.plan();
+    Snapshot snapshot = scheduler.snapshot();
+    for (Entry& e : entries) e.done = false;
+    return snapshot;
 }
 
 FusionCounters fusion_counters() {

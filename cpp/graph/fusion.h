@@ -2,6 +2,7 @@
 #pragma once
 #include <span>
 
+#include "graph/snapshot.h"
 #include "graph/tape.h"
 
 namespace asc {
@@ -13,6 +14,9 @@ struct Outcome {
 // Runs the entries and marks them as done. Results that nobody can see are not computed; those of
 // entries that fail, or read what has failed, keep the error.
 Outcome run_entries(std::span<Entry> entries);
+
+// What run_entries would do, without doing it.
+Snapshot inspect_entries(std::span<Entry> entries);
 
 struct FusionCounters {
     int64_t dead, groups, programs;

@@ -108,8 +108,8 @@ void Group::reshape(const Array& x) {
     inputs_[0] = writes_[0].view = x;
 }
 
-bool Group::accepts(const Entry& e) const {
-    if (e.output.device() != device_ || (!is_sink(e) && !elementwise(e))) return false;
+bool Group::accepts(const Entry& e, bool insist) const {
+    if (closed_ || e.output.device() != device_ || (!is_sink(e) && !elementwise(e))) return false;
     // Accelerators know programs, and the rest one by one.
     if (!on_host(device_) && (is_sink(e) || !sinks_.empty() || product_)) return false;
     if (!(index_space(e) == shape_)) {
@@ -117,7 +117,7 @@ bool Group::accepts(const Entry& e) const {
         if (!x || !(index_space(e) == x->shape)) return false;
         Group group(*this);
         group.reshape(*x);
-        return group.accepts(e);
+        return group.accepts(e, insist);
     }
     if (library_ || program_.code.size() + 5 > kMaxInstructions ||
         program_.constants.size() + 3 > kMaxConstants ||
@@ -128,9 +128,9 @@ bool Group::accepts(const Entry& e) const {
         if (!e.constant[k] && !readable(e.inputs[k])) return false;
     }
     // Passes over elements that have nothing in common are faster one after the other.
-    if ((is_sink(e) || !sinks_.empty()) && !shares_operand(e)) return false;
+    if ((is_sink(e) || !sinks_.empty()) && !insist && !shares_operand(e)) return false;
     if (!sinks_.empty() && !comes_in_runs(*sinks_[0].entry)) return false;
-    return is_sink(e) ? accepts_sink(e) : accepts_elementwise(e);
+    return is_sink(e) ? accepts_sink(e, insist) : accepts_elementwise(e);
 }
 
 bool Group::accepts_elementwise(const Entry& e) const {
@@ -142,14 +142,15 @@ bool Group::accepts_elementwise(const Entry& e) const {
     return writable(e.output) && (e.kind != Entry::Kind::Copy || !copies_into(e.inputs[0]));
 }
 
-bool Group::accepts_sink(const Entry& e) const {
+bool Group::accepts_sink(const Entry& e, bool insist) const {
     if (product_) return false;
     if (reads_twice(e)) {
         if (overwrites_input()) return false;
         int cost = 0;
         for (const Instruction& code : program_.code)
             cost += code.converts ? 1 : cpu::element_cost(code.op);
-        if (cost > kRecomputed && !e.inputs[0].storage->has(Hint::ReduceOutput)) return false;
+        const bool wanted = insist || e.inputs[0].storage->has(Hint::ReduceOutput);
+        if (cost > kRecomputed && !wanted) return false;
     }
     if (sinks_.empty()) return comes_in_runs(e);
     const Entry& other = *sinks_[0].entry;
@@ -184,7 +185,8 @@ bool Group::overwrites_input() const {
                        [&](const Write& write) { return has_input(write.view.storage); });
 }
 
-void Group::add(Entry& e) {
+bool Group::add(Entry& e) {
+    const size_t before = program_.code.size();
     if (!(index_space(e) == shape_)) reshape(*product_view(e));
     entries_.push_back(&e);
     if (is_sink(e)) {
@@ -199,6 +201,7 @@ void Group::add(Entry& e) {
         inputs_.assign(e.inputs, e.inputs + e.arity);
         writes_.push_back({e.output, {}});
     }
+    return !elementwise(e) || program_.code.size() > before;
 }
 
 void Group::add_sink(const Entry& e) {

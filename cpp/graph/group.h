@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "graph/program.h"
@@ -84,8 +85,16 @@ class Group {
     explicit Group(const Entry& first);
 
     // The entry can run in this group: it fits, and every tile sees what program order says.
-    bool accepts(const Entry& e) const;
-    void add(Entry& e);
+    // `insist`: even if it may be slower than apart.
+    bool accepts(const Entry& e, bool insist = false) const;
+    // Adds an entry; false if an equal one, or none, does its work.
+    bool add(Entry& e);
+    // A rule's name for it.
+    void call(std::string name) { name_ = std::move(name); }
+    const std::string& name() const { return name_; }
+    // It stays as it is, and runs on its own.
+    void close() { closed_ = true; }
+    bool closed() const { return closed_; }
     // Nobody will look at the storage any more: what is written to it stays in registers.
     void forget(const Storage& storage);
     // What is needed of the group; `needed` tells whether a storage's bytes are.
@@ -129,7 +138,7 @@ class Group {
     // Spreads the rows of the product, which is alone, as in this view of it.
     void reshape(const Array& x);
     bool accepts_elementwise(const Entry& e) const;
-    bool accepts_sink(const Entry& e) const;
+    bool accepts_sink(const Entry& e, bool insist) const;
     void add_elementwise(const Entry& e);
     void add_sink(const Entry& e);
     // Some operand of the entry is also one of this group.
@@ -179,6 +188,8 @@ class Group {
     std::vector<Entry*> entries_;
     const Entry* library_ = nullptr;  // then the group is this entry alone
     const Entry* product_ = nullptr;  // its output is input 0
+    std::string name_;
+    bool closed_ = false;
 };
 
 // The one program that computes the same.

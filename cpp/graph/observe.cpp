@@ -72,6 +72,10 @@ std::string title(std::span<const Group> groups) {
         for (const Entry* e : group.entries()) names.push_back(e->function);
     }
     std::string text;
+    for (const Group& group : groups) {
+        if (!group.name().empty()) text += (text.empty() ? "" : "+") + group.name();
+    }
+    if (!text.empty()) return text;
     for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
         text += (i == 0 ? "" : "+") + std::string(names[i]);
     if (names.size() > kMostNames)
@@ -83,6 +87,7 @@ void describe(profiler::Event& event, std::span<const Group> groups, const std::
               const std::function<bool(Storage&)>& kept) {
     event.name = profiler::intern(title(groups));
     event.stream = profiler::running_stream;
+    event.device = static_cast<uint8_t>(index(groups[0].entries()[0]->output.device()));
     bool moves = true;
     for (const Group& group : groups) {
         for (const Entry* e : group.entries()) {
@@ -95,6 +100,7 @@ void describe(profiler::Event& event, std::span<const Group> groups, const std::
             begin.name = profiler::intern(e->function);
             begin.flow = e->flow;
             begin.stream = event.stream;
+            begin.device = event.device;
             profiler::write(begin);
         }
     }

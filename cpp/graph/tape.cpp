@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "graph/fusion.h"
+#include "graph/rules.h"
 #include "runtime/pool.h"
 #include "runtime/profiler.h"
 #include "runtime/runners.h"
@@ -117,6 +118,13 @@ bool gives_way_to_fork() { return !running_here && fork_waits.load(std::memory_o
 // holds a lock or runs a tape.
 struct ForkGuard {
     static void lock() {
+        // Inside of a hook another thread may wait for the tape that this one runs.
+        claimed = !rules::inside_hook();
+        if (!claimed) {
+            registry().mutex.lock();
+            for (Tape* tape : registry().tapes) tape->mutex_.lock();
+            return;
+        }
         for (Tape* tape : registry().all()) tape->finish(Waiting::Signals::Ignored);
         {
             Waiting waiting(Waiting::Signals::Ignored);
@@ -129,7 +137,7 @@ struct ForkGuard {
     static void unlock() {
         fork_waits = false;
         for (Tape* tape : registry().tapes) {
-            tape->running_ = false;
+            if (claimed) tape->running_ = false;
             tape->changed_.notify_all();
             tape->mutex_.unlock();
         }
@@ -140,11 +148,15 @@ struct ForkGuard {
             // Nobody waits in the child, and no runner has taken this tape there.
             new (&tape->changed_) std::condition_variable;
             tape->with_runner_ = false;
+            // Whoever ran it does not exist there, but for the tape whose hook has forked.
+            if (tape != running_here) tape->running_ = false;
         }
         unlock();
     }
 
   private:
+    inline static bool claimed = false;  // every tape, by the thread that forks
+
     // All tapes or none: a thread that runs one tape may need another.
     static bool claim_all() {
         std::unique_lock lock(registry().mutex);
@@ -215,6 +227,8 @@ void Tape::install() {
     Pending::inside_run_ = [] { return running_here || workers::in_task(); };
     pthread_atfork(ForkGuard::lock, ForkGuard::unlock, ForkGuard::unlock_child);
 }
+
+std::vector<Tape*> Tape::all() { return registry().all(); }
 
 bool Tape::idle() const {
     std::lock_guard lock(mutex_);
@@ -379,6 +393,7 @@ void Tape::push(Entry entry) {
 }
 
 void Tape::record(Entry entry) {
+    rules::refuse_inside_hook();
     entry.output.storage->require_present(entry.function);
     profiler::Span span(profiler::Kind::Record, profiler::Category::Host, entry.function);
     bool shared = entry.output.storage->shared();
@@ -490,13 +505,14 @@ void Tape::complete(Waiting& waiting, F done) {
 void Tape::finish() { finish(Waiting::Signals::Handled); }
 
 void Tape::finish(Waiting::Signals signals) {
-    if (running_here || workers::in_task()) return;
+    if ((running_here && !rules::inside_hook()) || workers::in_task()) return;
     uint64_t end = 0;
     {
         std::lock_guard lock(mutex_);
         if (completed_ == position_) return;
         end = position_;
     }
+    rules::refuse_inside_hook();
     WaitSpan span(*this);
     Waiting waiting(signals);
     complete(waiting, [&] { return completed_ >= end; });
@@ -510,11 +526,44 @@ void Tape::try_finish() {
         if (running_ || completed_ == position_) return;
         end = position_;
     }
+    rules::HooksOff hooks_off;
     Waiting waiting(Waiting::Signals::Ignored);
     advance([&] { return completed_ >= end; });
 }
 
+void Tape::inspect(const std::function<void(std::span<Entry>)>& f) {
+    rules::refuse_inside_hook();
+    Waiting waiting;
+    std::deque<Segment> taken;
+    for (;;) {
+        std::unique_lock lock(mutex_);
+        if (!running_) {
+            running_ = true;
+            taken.swap(segments_);
+            break;
+        }
+        changed_.wait_for(lock, kNap);
+        lock.unlock();
+        waiting.check();
+    }
+    std::exception_ptr thrown;
+    try {
+        RunningHere running(this);
+        if (running_segment_) f(running_segment_->entries);
+        for (Segment& segment : taken) f(segment.entries);
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    std::lock_guard lock(mutex_);
+    for (auto last = taken.rbegin(); last != taken.rend(); ++last)
+        segments_.push_front(std::move(*last));
+    running_ = false;
+    changed_.notify_all();
+    if (thrown) std::rethrow_exception(thrown);
+}
+
 void Tape::finish_until(const Event& event) {
+    rules::refuse_inside_hook();
     WaitSpan span(*this);
     Waiting waiting;
     complete(waiting, [&] { return event.reached(); });

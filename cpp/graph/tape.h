@@ -142,6 +142,10 @@ class Tape : public Pending {
     bool submit();
     // Nothing is recorded or running.
     bool idle() const;
+    // Calls f with each stretch of entries that have not run, while nobody runs them.
+    void inspect(const std::function<void(std::span<Entry>)>& f);
+    // Every tape that was ever made.
+    static std::vector<Tape*> all();
     // Of the tapes of this process, from 1.
     uint16_t number() const { return number_; }
 

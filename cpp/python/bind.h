@@ -229,6 +229,7 @@ extern PyMethodDef linalg_methods[];
 extern PyMethodDef random_methods[];
 extern PyMethodDef fft_methods[];
 extern PyMethodDef profiler_methods[];
+extern PyMethodDef graph_methods[];
 extern PyMethodDef runtime_methods[];
 
 // ---- slots of Array, defined in the files that their names tell

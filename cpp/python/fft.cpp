@@ -38,7 +38,9 @@ PyObject* transform(PyObject* const* args, FftResult result) {
     const Array input = x.dtype == wanted ? x : convert(x, wanted);
     const int64_t work = work_of(spec, size);
     // Not `function`: the name outlives the call.
-    return wrap(library_result("fft", {&input, 1}, x.device(), shape, dtype, work,
+    const auto known = find_function(function);
+    const char* recorded = known ? info(*known).name() : "fft";
+    return wrap(library_result(recorded, {&input, 1}, x.device(), shape, dtype, work,
                                [spec, work](const Array* in) {
                                    const Unlocked unlocked(work);
                                    return cpu::fft(*in, spec);

@@ -299,7 +299,7 @@ NB_MODULE(_core, m) {
         add_functions(m, table, asc::profiler::Category::Compute);
     }
     add_functions(m, interop_methods, asc::profiler::Category::Copy);
-    for (PyMethodDef* table : {module_methods, runtime_methods, profiler_methods})
+    for (PyMethodDef* table : {module_methods, runtime_methods, profiler_methods, graph_methods})
         add_functions(m, table, asc::profiler::Category::Host);
     define_streams(m);
     // The class is public elsewhere; CPython's own messages show this name.

@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "backend/backend.h"
 #include "graph/observe.h"
 #include "python/bind.h"
 #include "python/streams.h"
@@ -63,7 +64,10 @@ PyObject* finish_all(PyObject* const*) {
 PyObject* profiler_start(PyObject* const* args) {
     const int64_t capacity = to_int(args[0], "Profiler", "capacity");
     if (capacity < 1) raise(ErrorKind::Value, "Profiler: capacity must be at least 1");
-    return PyLong_FromLongLong(profiler::start(static_cast<size_t>(capacity)));
+    std::vector<int64_t> memory;
+    for (int i = 0; i < devices::count; ++i)
+        memory.push_back(devices::list[i]->memory_stats().used);
+    return PyLong_FromLongLong(profiler::start(static_cast<size_t>(capacity), memory));
 }
 
 PyObject* profiler_stop(PyObject* const* args) {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "runtime/pool.h"
+#include "core/device_id.h"
 
 namespace asc::profiler {
 namespace {
@@ -51,7 +51,7 @@ Texts& texts = *new Texts;
 // Replaced in a forked child, where other threads do not exist.
 Session* session = new Session;
 std::atomic<uint64_t> flows{0};
-std::atomic<int64_t> memory_in_use{0};
+std::atomic<int64_t> memory_in_use[kMostDevices] = {};
 
 struct Place {
     uint64_t session = 0;
@@ -104,15 +104,15 @@ void write(const Event& event) {
 
 uint64_t next_flow() { return flows.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-void count_memory(int64_t bytes, uint8_t device) {
+void count_memory(int64_t bytes, int device) {
     Event event;
     event.kind = Kind::Memory;
     event.begin = event.end = now();
     event.name = intern(bytes > 0 ? "allocate" : "free");
-    event.elements = memory_in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    event.elements = memory_in_use[device].fetch_add(bytes, std::memory_order_relaxed) + bytes;
     event.written = std::max<int64_t>(bytes, 0);
     event.read = std::max<int64_t>(-bytes, 0);
-    event.device = device;
+    event.device = static_cast<uint8_t>(device);
     write(event);
 }
 
@@ -131,13 +131,14 @@ void Span::finish() {
     write(event_);
 }
 
-int64_t start(size_t capacity) {
+int64_t start(size_t capacity, std::span<const int64_t> memory) {
     Session& s = *session;
     std::lock_guard lock(s.mutex);
     s.capacity = s.users == 0 ? capacity : std::max(s.capacity, capacity);
     if (s.users++ == 0) {
         s.rings.clear();
-        memory_in_use.store(pool::stats().used, std::memory_order_relaxed);
+        for (size_t i = 0; i < memory.size(); ++i)
+            memory_in_use[i].store(memory[i], std::memory_order_relaxed);
         s.number.fetch_add(1, std::memory_order_release);
         is_on.store(true, std::memory_order_relaxed);
     }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,7 +54,7 @@ void write(const Event& event);
 // A number for the next recorded operation.
 uint64_t next_flow();
 // Counts memory that came (bytes > 0) or went, and writes an event.
-void count_memory(int64_t bytes, uint8_t device);
+void count_memory(int64_t bytes, int device);
 // Rows of threads other than Python's have this name.
 void name_thread(const char* name);
 // The number of the tape that this thread runs.
@@ -81,9 +82,9 @@ class Span {
     Event event_;
 };
 
-// Switches events on, for one more user; each thread keeps at most `capacity` of them. Returns the
-// time.
-int64_t start(size_t capacity);
+// Switches events on, for one more user; each thread keeps at most `capacity` of them. `memory`:
+// bytes that are in use on each device. Returns the time.
+int64_t start(size_t capacity, std::span<const int64_t> memory);
 
 struct Thread {
     int64_t number;             // of the system

@@ -13,7 +13,7 @@ DTYPES = """bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float
 complex128""".split()
 CONSTANTS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 OTHERS = """linalg fft __array_namespace_info__ __array_api_version__ __version__ runtime dtypes
-random profiler testing""".split()
+random profiler graph testing""".split()
 
 
 def test_dir_is_exact():
