@@ -1,6 +1,6 @@
 # Types of the compiled core.
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from types import EllipsisType, ModuleType
 from typing import Any, TypeAlias, final

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any, NamedTuple, TextIO
 
-from ._device import available_devices
+from . import _core
 
 
 class ProfileEvent(NamedTuple):
@@ -57,7 +57,7 @@ class Recording:
             Thread(number, name, lost, [ProfileEvent._make(event) for event in events])
             for number, name, lost, events in threads
         ]
-        self.devices = [str(device) for device in available_devices()]
+        self.devices = [name for name, *_ in _core.device_table()]
 
     def events(self) -> Iterator[ProfileEvent]:
         """Go through the events of all threads."""

@@ -115,6 +115,7 @@ PyObject* CallSpan::end(PyObject* result) {
         if (!fresh) return;
         computed = true;
         if (target_ == Target::Part) return;
+        span_->device = static_cast<uint8_t>(index(out.device()));
         span_->elements += out.size();
         span_->written += view_bytes(out);
     };
