@@ -255,9 +255,9 @@ def test_a_full_ring_overwrites_its_oldest_events(tmp_path):
 
 def test_memory_in_use_is_what_the_pool_says():
     with Profiler() as profile:
-        before = _core.pool_stats()["used"]
+        before = runtime.MemoryPool().statistics().used
         x = xp.zeros(1_000_000)
-        after = _core.pool_stats()["used"]
+        after = runtime.MemoryPool().statistics().used
         del x
     came = [e for e in events(profile, "memory") if e.written > 8_000_000]
     gone = [e for e in events(profile, "memory") if e.read > 8_000_000]
