@@ -12,7 +12,7 @@ import pytest
 import trace_format
 
 import ascend_array_api as xp
-from ascend_array_api import _core, runtime
+from ascend_array_api import runtime
 from ascend_array_api._profile import ProfileEvent, Recording, category_rows, operation_rows
 from ascend_array_api.profiler import Profiler
 
