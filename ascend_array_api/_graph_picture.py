@@ -110,7 +110,7 @@ def picture_after(graph: GraphDict, shown: set[int]) -> Picture:
             verb = "writes in place" if memory["in_place"] else "stores"
             block = f" at {memory['block']:#x}" if memory["block"] else ""
             lines.append(f"{verb} %{memory['node']}, {format_bytes(memory['bytes'])}{block}")
-        unstored = sum(result_bytes(nodes[n]) for n in registers(group))
+        unstored = sum(result_bytes(nodes[n]) for n in registers(group, nodes))
         if unstored:
             lines.append(f"never stored: {format_bytes(unstored)}")
         if group["end"]:

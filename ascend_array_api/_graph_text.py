@@ -58,18 +58,16 @@ def groups_of(graph: GraphDict, shown: set[int]) -> list[dict[str, Any]]:
     return [group for group in graph["groups"] if shown & set(group["nodes"])]
 
 
-def registers(group: dict[str, Any]) -> list[int]:
-    """Return the operations of a group whose results are never stored."""
+def registers(group: dict[str, Any], nodes: list[dict[str, Any]]) -> list[int]:
+    """Return the operations of a group whose results are computed and never stored."""
     stored = {memory["node"] for memory in group["written"]}
-    return [n for n in group["nodes"] if n not in stored]
+    return [n for n in group["nodes"] if n not in stored and not nodes[n]["merged"]]
 
 
 def explain_lines(graph: GraphDict, shown: set[int]) -> Iterator[str]:
     """Describe operations of a graph, before and after fusion."""
     nodes = graph["nodes"]
-    yield f"{len(shown)} of {len(nodes)} recorded operations of stream {graph['stream']}"
-    yield ""
-    yield "before fusion"
+    yield f"before fusion: {len(shown)} of {len(nodes)} recorded operations"
     rows = []
     arrays: dict[int, str] = {}
     for number in sorted(shown):
@@ -87,7 +85,7 @@ def explain_lines(graph: GraphDict, shown: set[int]) -> Iterator[str]:
     for place, group in enumerate(groups_of(graph, shown), start=1):
         yield from _group_lines(place, group, nodes)
         allocated += sum(m["bytes"] for m in group["written"] if not m["in_place"])
-        stored += sum(result_bytes(nodes[n]) for n in registers(group))
+        stored += sum(result_bytes(nodes[n]) for n in registers(group, nodes))
     for word, reason in (("merged", "computed already"), ("dropped", "nobody needs it")):
         for number in sorted(n for n in range(len(nodes)) if nodes[n][word]):
             if word == "dropped" or number in shown:
@@ -105,7 +103,7 @@ def _group_lines(place: int, group: dict[str, Any], nodes: list[dict[str, Any]])
         verb = "writes in place" if memory["in_place"] else "allocates"
         where = f"%{memory['node']} {type_text(nodes[memory['node']])}"
         yield f"     {verb} {format_bytes(memory['bytes'])} for {where}"
-    if inside := registers(group):
+    if inside := registers(group, nodes):
         where = "rows in cache" if group["by_rows"] else "registers"
         yield f"     in {where}: {' '.join(f'%{n}' for n in inside)}"
 

@@ -24,16 +24,13 @@ def test_the_whole_text():
     del y
     xp.sin(x)
     lines = explained(z).splitlines()
-    stream = lines[0].split()[-1]
     assert lines == [
-        f"5 of 6 recorded operations of stream {stream}",
-        "",
-        "before fusion",
-        "  a0  is there                 float64 (100, 200), 160 kB",
-        "  %0  = multiply(a0, a0)       float64 (100, 200)",
-        "  %1  = multiply(a0, a0)       float64 (100, 200)",
-        "  %2  = add(%0, %1)            float64 (100, 200)",
-        "  %3  = sqrt(%2)               float64 (100, 200)",
+        "before fusion: 5 of 6 recorded operations",
+        "  a0  is there                  float64 (100, 200), 160 kB",
+        "  %0  = multiply(a0, a0)        float64 (100, 200)",
+        "  %1  = multiply(a0, a0)        float64 (100, 200)",
+        "  %2  = add(%0, %1)             float64 (100, 200)",
+        "  %3  = sqrt(%2)                float64 (100, 200)",
         "  %4  = astype(%3, to float32)  float32 (100, 200)",
         "",
         "after fusion",
@@ -44,7 +41,7 @@ def test_the_whole_text():
         "  dropped: %5 sin, nobody needs it",
         "",
         "allocated: 80 kB, never stored: 480 kB",
-    ] or lines[8].split() == ["%4", "=", "astype(%3,", "to", "float32)", "float32", "(100,", "200)"]
+    ]
     assert np.array_equal(np.asarray(z), np.full((100, 200), np.sqrt(2.0), "float32"))
 
 
