@@ -74,10 +74,15 @@ def run(suite: Path, args: argparse.Namespace, pytest_args: list[str]) -> int:
     env = os.environ | {"ARRAY_API_TESTS_MODULE": args.module, "ARRAY_API_TESTS_VERSION": STANDARD}
     if args.relaxed:
         env["ASCEND_ARRAY_API_STRICT"] = "0"
+    if args.device:
+        env.setdefault("ASCEND_ARRAY_API_CPU_DEVICES", "1")
+        env["ASCEND_ARRAY_API_DEVICE"] = args.device
+    device = env.get("ASCEND_ARRAY_API_DEVICE", "cpu")
     mode = "relaxed" if env.get("ASCEND_ARRAY_API_STRICT") == "0" else "strict"
     print(f"suite:    {suite}")
     print(f"commit:   {commit_of(suite)}, array-api {commit_of(suite / 'array-api')}")
     print(f"standard: {STANDARD}, module {args.module}, {mode}, {args.max_examples} examples")
+    print(f"device:   {device}")
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
         # The suite's directory may be read-only, or a submodule that should stay clean.
@@ -110,6 +115,7 @@ def main() -> int:
     )
     parser.add_argument("--max-examples", type=int, default=100, help="default: 100")
     parser.add_argument("--relaxed", action="store_true", help="run in relaxed mode")
+    parser.add_argument("--device", help="the default device of the run, for example cpu:1")
     parser.add_argument("--module", default=MODULE, help=f"namespace to test, default {MODULE}")
     args, pytest_args = parser.parse_known_args()
     searched = candidates()

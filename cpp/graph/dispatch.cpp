@@ -484,7 +484,7 @@ bool any_negative(const Array& x) {
     if (kind(x.dtype) == Kind::Unsigned || is_bool(x.dtype)) return false;
     Scalar zero{Kind::Signed};
     Argument args[2] = {{&x, nullptr}, {nullptr, &zero}};
-    Array negative = contiguous(apply(Op::Less, args, true));
+    const Array negative = readable(contiguous(apply(Op::Less, args, true)), "pow");
     int64_t n = negative.size();
     return cpu::kernels().find_bit(reinterpret_cast<const uint8_t*>(negative.bits()),
                                    negative.offset, n, true) < n;

@@ -1,8 +1,8 @@
 #include "graph/lowering.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -17,7 +17,14 @@
 namespace asc {
 namespace {
 
-std::atomic<FallbackHook> fallback_hook{nullptr};
+struct Fallbacks {
+    std::mutex mutex;
+    std::vector<Fallback> list;
+};
+Fallbacks& all_fallbacks() {
+    static Fallbacks& instance = *new Fallbacks;
+    return instance;
+}
 
 // Images on the host of the storages of a device: the same bytes under the same views.
 class Images {
@@ -57,9 +64,7 @@ class Images {
 // Computes by the host what the device refused.
 template <class F>
 void on_host_instead(const char* function, DType dtype, std::span<const Array> outputs, F compute) {
-    const DeviceId place = outputs[0].device();
-    if (FallbackHook hook = fallback_hook.load(std::memory_order_acquire))
-        hook(function, dtype, place);
+    note_fallback(function, dtype, outputs[0].device());
     Images images;
     compute(images);
     images.write_back(outputs);
@@ -128,6 +133,7 @@ class Values {
         return result;
     }
     void elementwise(Op op, DType dtype, std::span<const Operand> operands, const Array& out) {
+        running_function = info(op).name;
         if (place_.elementwise(op, dtype, operands, out)) return;
         on_host_instead(info(op).name, dtype, {&out, 1}, [&](Images& images) {
             std::vector<Operand> seen(operands.begin(), operands.end());
@@ -180,6 +186,7 @@ void run_program(const ProgramCall& call, Device& place) {
 
 void run_sink(const Work::Sink& sink, Device& place) {
     const Entry& e = *sink.entry;
+    running_function = e.function;
     if (e.kind == Entry::Kind::Scan) {
         const int axis = static_cast<int>(e.axes[0]);
         if (place.scan(e.scan, sink.x, axis, sink.out)) return;
@@ -195,6 +202,7 @@ void run_sink(const Work::Sink& sink, Device& place) {
 }
 
 void run_product(const Entry& e, Device& place) {
+    running_function = e.function;
     if (place.multiply(e.inputs[0], e.inputs[1], e.output)) return;
     on_host_instead(e.function, e.output.dtype, {&e.output, 1}, [&](Images& images) {
         cpu::multiply(images.of(e.inputs[0]), images.of(e.inputs[1]), images.of(e.output));
@@ -203,8 +211,7 @@ void run_product(const Entry& e, Device& place) {
 
 // What library entries compute, they compute on the host.
 void run_library(const Entry& e) {
-    if (FallbackHook hook = fallback_hook.load(std::memory_order_acquire))
-        hook(e.function, e.output.dtype, e.output.device());
+    note_fallback(e.function, e.output.dtype, e.output.device());
     std::vector<Array> inputs;
     for (int k = 0; k < e.arity; ++k) inputs.push_back(moved(e.inputs[k], kCpu, e.function));
     const Array result = moved(e.library(inputs.data()), e.output.device(), e.function);
@@ -213,7 +220,20 @@ void run_library(const Entry& e) {
 
 }  // namespace
 
-void set_fallback_hook(FallbackHook hook) { fallback_hook.store(hook, std::memory_order_release); }
+void note_fallback(const char* function, DType dtype, DeviceId device) {
+    std::lock_guard lock(all_fallbacks().mutex);
+    for (Fallback& f : all_fallbacks().list) {
+        if (f.function != function || f.dtype != dtype || f.device != device) continue;
+        ++f.times;
+        return;
+    }
+    all_fallbacks().list.push_back({function, dtype, device, 1});
+}
+
+std::vector<Fallback> fallbacks() {
+    std::lock_guard lock(all_fallbacks().mutex);
+    return all_fallbacks().list;
+}
 
 void transfer_on_accelerator(const Array& dst, const Array& src) {
     if (device(dst.device()).transfer(dst, src)) return;

@@ -1,6 +1,9 @@
 // Lowering: the work of a group on an accelerator, in the calls that its device understands. What
 // the device refuses is computed on the host, on images of the storages.
 #pragma once
+#include <string>
+#include <vector>
+
 #include "graph/group.h"
 
 namespace asc {
@@ -10,8 +13,19 @@ void run_on_accelerator(const Work& work);
 // dst = src, broadcast and converted, both on one accelerator.
 void transfer_on_accelerator(const Array& dst, const Array& src);
 
-// Called, by any thread, when an operation on a device was computed on the host.
-using FallbackHook = void (*)(const char* function, DType dtype, DeviceId device);
-void set_fallback_hook(FallbackHook hook);
+// An operation on an accelerator that was computed on the host.
+struct Fallback {
+    std::string function;
+    DType dtype;
+    DeviceId device;
+    int64_t times;
+};
+// Counts one; by any thread.
+void note_fallback(const char* function, DType dtype, DeviceId device);
+// Those so far, each once, in the order of their first time.
+std::vector<Fallback> fallbacks();
+
+// The function whose work this thread has handed to a device, for messages.
+inline thread_local const char* running_function = "";
 
 }  // namespace asc

@@ -1,6 +1,5 @@
 #include "graph/placement.h"
 
-#include "backend/backend.h"
 #include "backend/cpu/elementwise.h"
 #include "core/view.h"
 #include "graph/lowering.h"
@@ -48,6 +47,8 @@ Array moved(const Array& x, DeviceId to, const char* function) {
 
 void transfer(const Array& dst, const Array& src) {
     if (on_host(dst.device())) return cpu::transfer(dst, src);
+    src.storage->settle();
+    dst.storage->settle();
     transfer_on_accelerator(dst, broadcast_to(src, dst.shape, "copy"));
 }
 

@@ -10,6 +10,7 @@
 #include "backend/cpu/elementwise.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/placement.h"
 #include "python/state.h"
 
 namespace asc::python {
@@ -234,7 +235,11 @@ Argument to_argument(PyObject* o, Scalar& room, const char* function, const char
           function, parameter, type_of(o));
 }
 
-PyObject* item(const Array& x) {
+// A view of no dimensions.
+static Array first_element(const Array& x) { return x.view({}, {}, x.offset); }
+
+PyObject* item(const Array& where) {
+    const Array x = on_host(where.device()) ? where : readable(first_element(where), "item");
     if (is_bool(x.dtype)) {
         auto byte = static_cast<unsigned>(x.bits()[x.offset >> 3]);
         return PyBool_FromLong(byte >> (x.offset & 7) & 1);

@@ -10,6 +10,7 @@
 #include "core/view.h"
 #include "graph/placement.h"
 #include "python/bind.h"
+#include "python/fallback.h"
 #include "python/interop.h"
 #include "runtime/workers.h"
 
@@ -374,8 +375,8 @@ PyMethodDef creation_methods[] = {
     method<ones_like, 3>("ones_like"),
     method<zeros, 3>("zeros"),
     method<zeros_like, 3>("zeros_like"),
-    method<triangle_of<true>, 2>("tril"),
-    method<triangle_of<false>, 2>("triu"),
+    host_method<triangle_of<true>, 2, "tril">(),
+    host_method<triangle_of<false>, 2, "triu">(),
     kEnd,
 };
 

@@ -14,8 +14,10 @@
 #include "backend/cpu/sorting.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/lowering.h"
 #include "graph/placement.h"
 #include "python/bind.h"
+#include "python/fallback.h"
 #include "python/interop.h"
 #include "runtime/workers.h"
 
@@ -80,13 +82,13 @@ bool is_index_like(PyObject* o) { return PyIndex_Check(o) && !is_array(o) && !is
 Array to_index_array(PyObject* o, const Array& x, const char* function) {
     if (is_array(o)) {
         require_one_device(function, x, array_of(o));
-        return index_array(array_of(o), function);
+        return index_array(readable(array_of(o), function), function);
     }
     if (auto s = find_scalar(o); s && s->kind != Kind::Real && s->kind != Kind::Complex) {
         if (s->too_big || s->above_int64) index_beyond_int64(function);
-        return index_array(from_scalar(*s, s->kind == Kind::Bool ? DType::Bool : DType::Int64,
-                                       x.device(), function),
-                           function);
+        return index_array(
+            from_scalar(*s, s->kind == Kind::Bool ? DType::Bool : DType::Int64, kCpu, function),
+            function);
     }
     if (is_index_like(o)) {
         Object number = Object::steal(PyNumber_Index(o));
@@ -99,7 +101,7 @@ Array to_index_array(PyObject* o, const Array& x, const char* function) {
               "of this library%s",
               function, Py_TYPE(o)->tp_name, convertible ? kRelax : "");
     }
-    Array indices = as_array(o, x.device(), function);
+    Array indices = as_array(o, kCpu, function);
     if (indices.size() == 0 && PyList_Check(o)) indices = cast(indices, DType::Int64);
     return index_array(indices, function);
 }
@@ -525,7 +527,11 @@ void set(const Array& x, const Key& key, PyObject* value) {
             Array source = value_array(x, value);
             // Parsing may have run Python code, which may have used or copied x.
             prepare_write(x, kSet);
-            return assign_by_arrays(x, items, source);
+            if (on_host(x.device())) return assign_by_arrays(x, items, source);
+            note_fallback(kSet, x.dtype, x.device());
+            const Array host = readable(x, kSet);
+            assign_by_arrays(host, items, readable(source, kSet));
+            return assign(x, unlocked_move(host, x.device(), kSet), kSet);
         }
         view = basic_view(x, items);
     }
@@ -622,7 +628,8 @@ PyObject* get_item(PyObject* self, PyObject* raw_key) {
         }
         ArrayIndex index = resolve(x, items, kGet);
         checked_size(index.shape, x.dtype, x.device(), kGet);
-        return wrap(select_by_arrays(x, index));
+        const Array selected = select_by_arrays(readable(x, kGet), index);
+        return wrap(unlocked_move(selected, x.device(), kGet));
     });
 }
 
@@ -638,8 +645,8 @@ int set_item(PyObject* self, PyObject* raw_key, PyObject* value) {
 }
 
 PyMethodDef indexing_methods[] = {
-    method<take, 3>("take"),
-    method<take_along_axis, 3>("take_along_axis"),
+    host_method<take, 3, "take">(),
+    host_method<take_along_axis, 3, "take_along_axis">(),
     kEnd,
 };
 

@@ -662,13 +662,13 @@ Object numpy_view(PyObject* exported) {
 Array unpacked_bytes(const Array& x) {
     Array bytes = Array::empty(x.shape, DType::UInt8, x.device());
     Unlocked unlocked(x.size());
-    cpu::transfer(bytes, x);
+    transfer(bytes, x);
     return bytes;
 }
 
 // A NumPy array on the memory of x; bool and what NumPy cannot view are copied.
 PyObject* export_buffer(PyObject* const* args) {
-    const Array& x = to_array(args[0], "export_buffer", "x");
+    const Array x = readable(to_array(args[0], "export_buffer", "x"), "export_buffer");
     auto view_as = [&](const Array& memory, PyObject* dtype) {
         Object carrier = Object::steal(wrap(Array(memory)));
         Object buffer = Object::steal(PyMemoryView_FromObject(carrier.get()));
@@ -1069,6 +1069,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     view->obj = nullptr;
     PyObject* done = guarded([&] {
         const Array& x = array_of(self);
+        if (!on_host(x.device()))
+            raise(ErrorKind::Buffer, "buffer: the array is on %s; use numpy.asarray, which copies",
+                  device(x.device()).name());
         const char* format = format_of(x.dtype);
         if (!format) {
             raise(ErrorKind::Buffer, "buffer: dtype %s has no buffer format; use numpy.asarray",

@@ -10,6 +10,7 @@
 #include "core/view.h"
 #include "graph/placement.h"
 #include "python/bind.h"
+#include "python/fallback.h"
 #include "runtime/workers.h"
 
 namespace asc::python {
@@ -380,20 +381,20 @@ Array matmul(const Array& x1, const Array& x2) {
 
 PyMethodDef linalg_methods[] = {
     method<matmul_function, 2>("matmul"),
-    method<vecdot, 3>("vecdot"),
+    host_method<vecdot, 3, "vecdot">(),
     method<as_contracted_axis, 4>("as_contracted_axis"),
-    method<cholesky, 2>("cholesky"),
-    method<det, 1>("det"),
-    method<eig, 1>("eig"),
-    method<eigh, 1>("eigh"),
-    method<eigvals, 1>("eigvals"),
-    method<eigvalsh, 1>("eigvalsh"),
-    method<inv, 1>("inv"),
-    method<qr, 2>("qr"),
-    method<slogdet, 1>("slogdet"),
-    method<solve, 2>("solve"),
-    method<svd, 2>("svd"),
-    method<svdvals, 1>("svdvals"),
+    host_method<cholesky, 2, "cholesky">(),
+    host_method<det, 1, "det">(),
+    host_method<eig, 1, "eig">(),
+    host_method<eigh, 1, "eigh">(),
+    host_method<eigvals, 1, "eigvals">(),
+    host_method<eigvalsh, 1, "eigvalsh">(),
+    host_method<inv, 1, "inv">(),
+    host_method<qr, 2, "qr">(),
+    host_method<slogdet, 1, "slogdet">(),
+    host_method<solve, 2, "solve">(),
+    host_method<svd, 2, "svd">(),
+    host_method<svdvals, 1, "svdvals">(),
     kEnd,
 };
 

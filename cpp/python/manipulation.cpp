@@ -189,7 +189,6 @@ Array repeat_by(const Array& x, const Array& raw, int axis) {
         raise(ErrorKind::Value, "repeat: repeats of shape %s do not fit axis %d with extent %lld",
               to_string(raw.shape).c_str(), axis, static_cast<long long>(extent));
     }
-    require_one_device("repeat", x, raw);
     Unlocked unlocked(std::max(x.size(), raw.size()));
     Array counts = contiguous(cast(raw, DType::Int64));
     const auto* values = reinterpret_cast<const int64_t*>(counts.data());
@@ -224,7 +223,12 @@ PyObject* repeat(PyObject* const* args) {
     Array x = to_array(args[0], "repeat", "x");
     if (args[2] == Py_None) x = reshape(x, {x.size()});
     int axis = args[2] == Py_None ? 0 : to_axis(args[2], x.ndim(), "repeat");
-    if (is_array(args[1])) return wrap(repeat_by(x, array_of(args[1]), axis));
+    if (is_array(args[1])) {
+        require_one_device("repeat", x, array_of(args[1]));
+        const Array repeated =
+            repeat_by(readable(x, "repeat"), readable(array_of(args[1]), "repeat"), axis);
+        return wrap(unlocked_move(repeated, x.device(), "repeat"));
+    }
     return wrap(repeat_each(x, to_int(args[1], "repeat", "repeats"), axis));
 }
 

@@ -6,6 +6,7 @@
 #include "core/promotion.h"
 #include "core/view.h"
 #include "graph/placement.h"
+#include "python/fallback.h"
 #include "python/interop.h"
 
 namespace asc::python {
@@ -202,14 +203,14 @@ PyObject* nonzero(PyObject* const* args) {
 }  // namespace
 
 PyMethodDef sorting_methods[] = {
-    method<sort, 4>("sort"),
-    method<argsort, 4>("argsort"),
-    method<searchsorted, 4>("searchsorted"),
-    method<unique, 5>("unique"),
-    method<isin, 3>("isin"),
-    method<argmax, 3>("argmax"),
-    method<argmin, 3>("argmin"),
-    method<nonzero, 1>("nonzero"),
+    host_method<sort, 4, "sort">(),
+    host_method<argsort, 4, "argsort">(),
+    host_method<searchsorted, 4, "searchsorted">(),
+    host_method<unique, 5, "unique">(),
+    host_method<isin, 3, "isin">(),
+    host_method<argmax, 3, "argmax">(),
+    host_method<argmin, 3, "argmin">(),
+    host_method<nonzero, 1, "nonzero">(),
     kEnd,
 };
 

@@ -1,0 +1,79 @@
+#include "python/fallback.h"
+
+#include <optional>
+#include <vector>
+
+#include "graph/lowering.h"
+#include "graph/placement.h"
+#include "python/interop.h"
+
+namespace asc::python {
+namespace {
+
+// The arguments of a call, with copies on the host.
+class HostArguments {
+  public:
+    HostArguments(const char* function, PyObject* const* args, int count) : function_(function) {
+        for (int i = 0; i < count; ++i) look_at(args[i]);
+        for (int i = 0; place_ && i < count; ++i) {
+            held_.push_back(copied(args[i]));
+            copies_.push_back(held_.back().get());
+        }
+    }
+    // The accelerator whose arrays were copied.
+    std::optional<DeviceId> place() const { return place_; }
+    DType dtype() const { return dtype_; }
+    PyObject* const* get() const { return copies_.data(); }
+
+  private:
+    static bool is_list(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
+
+    // All arrays are on one device.
+    void look_at(PyObject* o) {
+        for (Py_ssize_t i = 0; is_list(o) && i < PySequence_Fast_GET_SIZE(o); ++i)
+            look_at(PySequence_Fast_GET_ITEM(o, i));
+        if (!is_array(o)) return;
+        const Array& x = array_of(o);
+        if (first_ && *first_ != x.device()) refuse_devices(function_, *first_, x.device());
+        if (!first_) dtype_ = x.dtype;
+        first_ = x.device();
+        if (!on_host(x.device())) place_ = first_;
+    }
+    Object copied(PyObject* o) const {
+        if (is_array(o)) return Object::steal(wrap(unlocked_move(array_of(o), kCpu, function_)));
+        if (!is_list(o)) return Object::borrow(o);
+        Object items = as_tuple(o);
+        std::vector<Object> result;
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i)
+            result.push_back(copied(PyTuple_GET_ITEM(items.get(), i)));
+        return Object::steal(make_tuple(std::move(result)));
+    }
+
+    const char* function_;
+    std::optional<DeviceId> first_, place_;
+    DType dtype_ = DType::Bool;
+    std::vector<Object> held_;
+    std::vector<PyObject*> copies_;
+};
+
+// A result, with its arrays on the device.
+Object placed(Object result, DeviceId place, const char* function) {
+    if (is_array(result.get()))
+        return Object::steal(wrap(unlocked_move(array_of(result.get()), place, function)));
+    if (!PyTuple_Check(result.get())) return result;
+    std::vector<Object> items;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(result.get()); ++i)
+        items.push_back(placed(Object::borrow(PyTuple_GET_ITEM(result.get(), i)), place, function));
+    return Object::steal(make_tuple(std::move(items)));
+}
+
+}  // namespace
+
+PyObject* call_on_host(const char* function, Binding f, PyObject* const* args, int count) {
+    const HostArguments host(function, args, count);
+    if (!host.place()) return f(args);
+    note_fallback(function, host.dtype(), *host.place());
+    return placed(Object::steal(f(host.get())), *host.place(), function).release();
+}
+
+}  // namespace asc::python
