@@ -2,6 +2,10 @@
 
 ``pytest -p ascend_array_api.testing.pytest_plugin --xp-portability=jax`` turns the checks on for
 every test; the value is a profile or settings as in ``ASCEND_ARRAY_API_PORTABILITY``.
+
+A test with the argument ``xp_device`` runs once for each device of the process: with
+``ASCEND_ARRAY_API_CPU_DEVICES=1,1:no-float64`` in the environment for ``cpu``, ``cpu:1`` and
+``cpu:2``.
 """
 
 from __future__ import annotations
@@ -24,6 +28,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="PROFILE",
         help="portability checks of ascend_array_api: a profile, or check=level,...",
     )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for a device on all of them."""
+    if "xp_device" in metafunc.fixturenames:
+        devices = ascend_array_api.__array_namespace_info__().devices()
+        metafunc.parametrize("xp_device", devices, ids=str)
 
 
 @pytest.fixture(autouse=True)

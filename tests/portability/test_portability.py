@@ -214,6 +214,17 @@ def dtypes_given() -> None:
     xp.asarray([True])
 
 
+def numbers_beside_another_device() -> None:
+    x = xp.ones(4, device="cpu:1")
+    x + xp.asarray([1.0] * 4).to_device(x.device)
+
+
+def work_on_another_device() -> None:
+    x = xp.ones(4, device="cpu:1")
+    y = xp.sum(xp.where(x > 0, x, 0.0)) + x * 2
+    assert y.to_device("cpu").device == "cpu"
+
+
 def creation_on_the_default_device() -> None:
     x = matrix()
     x + xp.ones(4)
@@ -266,7 +277,11 @@ PROGRAMS: dict[str, tuple[dict[str, Any], list[Program], list[Program]]] = {
     "extensions": ({}, [use_linalg, use_fft], [main_namespace]),
     "missing_dtypes": ({"missing": ("float64",)}, [use_float64], [use_float32]),
     "default_dtypes": ({}, [zeros_by_default, list_by_default], [dtypes_given]),
-    "device_changes": ({}, [creation_on_the_default_device], [creation_beside_an_array]),
+    "device_changes": (
+        {},
+        [creation_on_the_default_device, numbers_beside_another_device],
+        [creation_beside_an_array, work_on_another_device],
+    ),
     "negative_steps": ({}, [backwards], [flipped]),
 }
 
@@ -416,3 +431,14 @@ def test_pytest_plugin(tmp_path: Any, child_env: dict[str, str]) -> None:
     assert "1 passed" in run()
     assert "test_it.py:3: x[key] = value" in run("--xp-portability=item_writes=error")
     assert "1 passed" in run("--xp-portability=cupy")
+    (tmp_path / "test_it.py").write_text(
+        "def test_sum(xp, xp_device):\n"
+        "    x = xp.ones(3, device=xp_device)\n"
+        "    assert (x + xp.zeros(3)).device == xp_device\n"
+    )
+    shown = run("-rA")
+    assert "1 passed" in shown
+    assert "2 failed" in shown
+    assert "FAILED" in shown
+    assert "test_sum[cpu:1]" in shown
+    assert "add: the arrays are on the devices cpu:2 and cpu" in shown
