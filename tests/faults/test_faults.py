@@ -64,6 +64,12 @@ def test_every_call_is_every_call(child_env):
                 assert prefix + name in called
 
 
+@pytest.mark.parametrize(("size", "defer"), [(24, "auto"), (6000, "auto"), (24, "always")])
+def test_nothing_is_left(size, defer, child_env):
+    env = child_env | {"ASCEND_ARRAY_API_DEFER": defer}
+    run([HERE / "leaks.py", "--size", str(size), "--rounds", "10"], env)
+
+
 @pytest.mark.parametrize("kind", ["pool", "new"])
 def test_first_use(kind, child_env):
     """What is set up when something is used first can fail, and is set up the next time."""
