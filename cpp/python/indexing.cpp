@@ -432,6 +432,7 @@ bool has_arrays(const std::vector<Item>& items) {
 
 Array select_by_arrays(const Array& x, const ArrayIndex& index) {
     Array out = Array::empty(index.shape, x.dtype, x.device());
+    x.storage->settle();  // before the tasks of several threads read it
     Unlocked unlocked(out.size());
     cpu::gather(out, x, index.selection);
     return out;

@@ -21,3 +21,12 @@ def test_core(name, child_env):
     command += ["-p", "no:cacheprovider", str(CORE / f"{name}.py")]
     done = subprocess.run(command, env=env, capture_output=True, text=True, cwd=HERE.parent.parent)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+
+
+@pytest.mark.parametrize(("size", "defer"), [(300_000, "auto"), (6000, "always")])
+def test_every_call(size, defer, child_env):
+    """One argument after the other is pending, and large enough for several threads."""
+    env = child_env | {"ASCEND_ARRAY_API_DEFER": defer}
+    command = [sys.executable, str(HERE / "pending_inputs.py"), str(size)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
