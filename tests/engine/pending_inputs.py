@@ -10,10 +10,10 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "faults"))
 
-import everything  # noqa: E402
+import everything
 
-import ascend_array_api as xp  # noqa: E402
-from ascend_array_api import runtime  # noqa: E402
+import ascend_array_api as xp
+from ascend_array_api import runtime
 
 
 class Watched:
