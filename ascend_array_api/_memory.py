@@ -207,9 +207,7 @@ class MemoryPool:
                 "size=0 removes the limit"
             )
         # Zero would mean no limit.
-        _core.set_pool_limit(
-            self.device, max(1, int(fraction * _core.total_memory(self.device)))
-        )
+        _core.set_pool_limit(self.device, max(1, int(fraction * _core.total_memory(self.device))))
 
     def __repr__(self) -> str:
         return f"MemoryPool({self.device.name!r})"

@@ -21,6 +21,7 @@ from contextvars import ContextVar
 from . import _core
 from ._core import Array
 from ._device import Device
+from ._fallback import Fallback, HostFallbackWarning, fallbacks, set_fallback
 from ._hints import get_hints, reuse_buffer, set_hint
 from ._memory import Arena, ArenaStatistics, MemoryPool, MemoryStatistics, arena
 from ._prefetch import Prefetcher, prefetch
@@ -33,6 +34,8 @@ __all__ = [
     "Array",
     "Device",
     "Event",
+    "Fallback",
+    "HostFallbackWarning",
     "MemoryPool",
     "MemoryStatistics",
     "Prefetcher",
@@ -42,6 +45,7 @@ __all__ = [
     "arena",
     "current_stream",
     "evaluate",
+    "fallbacks",
     "get_hints",
     "get_num_threads",
     "get_strict",
@@ -49,6 +53,7 @@ __all__ = [
     "prefetch",
     "reuse_buffer",
     "routing",
+    "set_fallback",
     "set_hint",
     "set_num_threads",
     "set_strict",

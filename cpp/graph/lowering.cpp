@@ -1,6 +1,7 @@
 #include "graph/lowering.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -220,14 +221,32 @@ void run_library(const Entry& e) {
 
 }  // namespace
 
-void note_fallback(const char* function, DType dtype, DeviceId device) {
-    std::lock_guard lock(all_fallbacks().mutex);
+// Null where there was none; by the list's mutex.
+static Fallback* find_fallback(const char* function, DType dtype, DeviceId device) {
     for (Fallback& f : all_fallbacks().list) {
-        if (f.function != function || f.dtype != dtype || f.device != device) continue;
-        ++f.times;
-        return;
+        if (f.function == function && f.dtype == dtype && f.device == device) return &f;
     }
-    all_fallbacks().list.push_back({function, dtype, device, 1});
+    return nullptr;
+}
+
+static std::atomic<FallbackHook> fallback_hook{nullptr};
+
+void set_fallback_hook(FallbackHook hook) { fallback_hook.store(hook, std::memory_order_release); }
+
+void note_fallback(const char* function, DType dtype, DeviceId device) {
+    bool first = false;
+    {
+        std::lock_guard lock(all_fallbacks().mutex);
+        first = !find_fallback(function, dtype, device);
+    }
+    if (FallbackHook hook = fallback_hook.load(std::memory_order_acquire))
+        hook(function, dtype, device, first);
+    // What the hook refuses does not happen.
+    std::lock_guard lock(all_fallbacks().mutex);
+    if (Fallback* found = find_fallback(function, dtype, device))
+        ++found->times;
+    else
+        all_fallbacks().list.push_back({function, dtype, device, 1});
 }
 
 std::vector<Fallback> fallbacks() {

@@ -22,6 +22,10 @@ struct Fallback {
 };
 // Counts one; by any thread.
 void note_fallback(const char* function, DType dtype, DeviceId device);
+// Asked at each, from now on, by the thread that met it; what it throws becomes the operation's
+// error. `first`: there was none of this function, dtype and device before.
+using FallbackHook = void (*)(const char* function, DType dtype, DeviceId device, bool first);
+void set_fallback_hook(FallbackHook hook);
 // Those so far, each once, in the order of their first time.
 std::vector<Fallback> fallbacks();
 

@@ -1,14 +1,43 @@
 #include "python/fallback.h"
 
+#include <atomic>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "graph/lowering.h"
 #include "graph/placement.h"
 #include "python/interop.h"
+#include "python/state.h"
 
 namespace asc::python {
 namespace {
+
+enum class Policy : int { Warn, Silent, Error };
+std::atomic<Policy> policy{Policy::Warn};
+
+// True if the warning filters make it an error.
+bool warns(const std::string& message) {
+    const PyGILState_STATE had = PyGILState_Ensure();
+    PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &value, &trace);
+    const bool raised = PyErr_WarnEx(state().fallback_warning, message.c_str(), 1) < 0;
+    if (raised) PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    PyGILState_Release(had);
+    return raised;
+}
+
+void report_fallback(const char* function, DType dtype, DeviceId place, bool first) {
+    const Policy now = policy.load(std::memory_order_relaxed);
+    if (now == Policy::Silent || (now == Policy::Warn && !first) || !Py_IsInitialized()) return;
+    const std::string message = std::string(function) + ": " + device(place).name() +
+                                " has no operation for dtype " + name(dtype) +
+                                "; the CPU computes it, on copies";
+    if (now == Policy::Error || warns(message))
+        raise(ErrorKind::Runtime, "%s; runtime.set_fallback chooses what happens then",
+              message.c_str());
+}
 
 // The arguments of a call, with copies on the host.
 class HostArguments {
@@ -68,6 +97,29 @@ Object placed(Object result, DeviceId place, const char* function) {
 }
 
 }  // namespace
+
+PyObject* register_fallback_warning(PyObject* const* args) {
+    state().fallback_warning = Py_NewRef(args[0]);
+    set_fallback_hook(report_fallback);
+    return Py_NewRef(Py_None);
+}
+
+PyObject* set_fallback(PyObject* const* args) {
+    const int64_t wanted = to_int(args[0], "set_fallback", "policy");
+    policy.store(static_cast<Policy>(wanted), std::memory_order_relaxed);
+    return Py_NewRef(Py_None);
+}
+
+PyObject* fallbacks(PyObject* const*) {
+    Object list = Object::steal(PyList_New(0));
+    for (const Fallback& f : asc::fallbacks()) {
+        Object item =
+            Object::steal(Py_BuildValue("(sssL)", f.function.c_str(), name(f.dtype),
+                                        device(f.device).name(), static_cast<long long>(f.times)));
+        if (PyList_Append(list.get(), item.get()) < 0) throw PythonError{};
+    }
+    return list.release();
+}
 
 PyObject* call_on_host(const char* function, Binding f, PyObject* const* args, int count) {
     const HostArguments host(function, args, count);

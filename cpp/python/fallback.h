@@ -14,6 +14,11 @@ using Binding = PyObject* (*)(PyObject* const* args);
 // any, and moves the arrays that it returns there.
 PyObject* call_on_host(const char* function, Binding f, PyObject* const* args, int count);
 
+// What runtime.py says about fallbacks: the class of warnings, a policy, the list so far.
+PyObject* register_fallback_warning(PyObject* const* args);
+PyObject* set_fallback(PyObject* const* args);
+PyObject* fallbacks(PyObject* const* args);
+
 // A name as an argument of a template.
 template <size_t N>
 struct Name {

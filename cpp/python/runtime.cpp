@@ -9,6 +9,7 @@
 #include "graph/placement.h"
 #include "graph/tape.h"
 #include "python/bind.h"
+#include "python/fallback.h"
 #include "python/state.h"
 #include "runtime/arena.h"
 #include "runtime/pool.h"
@@ -316,6 +317,9 @@ PyObject* isa(PyObject* const*) { return PyUnicode_FromString(cpu::kernels().isa
 }  // namespace
 
 PyMethodDef runtime_methods[] = {
+    method<register_fallback_warning, 1>("register_fallback_warning"),
+    method<set_fallback, 1>("set_fallback"),
+    method<fallbacks, 0>("fallbacks"),
     method<set_strict, 1>("set_strict"),
     method<get_strict, 0>("get_strict"),
     method<register_strict_var, 1>("register_strict_var"),

@@ -18,6 +18,7 @@ struct State {
     PyObject* devices[kMostDevices] = {};
     PyObject* axis_error = nullptr;
     PyObject* linalg_error = nullptr;
+    PyObject* fallback_warning = nullptr;
     PyObject* strict_variable = nullptr;  // a ContextVar: None, True or False
     PyObject* stream_variable =
         nullptr;                     // a ContextVar: None, or a tuple that starts with a handle

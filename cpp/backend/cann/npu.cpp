@@ -245,7 +245,10 @@ bool Npu::assign(const View& to, const View& from) {
         const int64_t zero[2] = {0, 0};
         return call(acl().aclnnNeScalar, narrow.as(dtype), ScalarArgument(dtype, zero), to);
     }
-    return call(acl().aclnnCast, narrow, acl_type(to.dtype), to);
+    // Of these it takes no strides.
+    const bool gapless = is_bool(from.dtype) || is_complex(from.dtype);
+    const std::optional<View> taken = gapless ? contiguous(narrow) : narrow;
+    return taken && call(acl().aclnnCast, *taken, acl_type(to.dtype), to);
 }
 
 // The same dtype on both sides.
