@@ -72,6 +72,26 @@ ASC_INLINE void store(K* p, Vec<K> v) {
 }
 
 #if defined(__AVX512F__)
+// Of n keys the first kLanes<K>, n of any sign; the largest key where there is none.
+ASC_INLINE unsigned first_lanes(int64_t n, int lanes) {
+    const unsigned all = (1u << lanes) - 1;
+    return n >= lanes ? all : n <= 0 ? 0 : (1u << n) - 1;
+}
+ASC_INLINE Vec<int32_t> load_upto(const int32_t* p, int64_t n) {
+    return (Vec<int32_t>)_mm512_mask_loadu_epi32(_mm512_set1_epi32(kMaxKey<int32_t>),
+                                                 static_cast<__mmask16>(first_lanes(n, 16)), p);
+}
+ASC_INLINE Vec<int64_t> load_upto(const int64_t* p, int64_t n) {
+    return (Vec<int64_t>)_mm512_mask_loadu_epi64(_mm512_set1_epi64(kMaxKey<int64_t>),
+                                                 static_cast<__mmask8>(first_lanes(n, 8)), p);
+}
+ASC_INLINE void store_upto(int32_t* p, Vec<int32_t> v, int64_t n) {
+    _mm512_mask_storeu_epi32(p, static_cast<__mmask16>(first_lanes(n, 16)), (__m512i)v);
+}
+ASC_INLINE void store_upto(int64_t* p, Vec<int64_t> v, int64_t n) {
+    _mm512_mask_storeu_epi64(p, static_cast<__mmask8>(first_lanes(n, 8)), (__m512i)v);
+}
+
 ASC_INLINE Vec<int32_t> vmin(Vec<int32_t> a, Vec<int32_t> b) {
     return (Vec<int32_t>)_mm512_min_epi32((__m512i)a, (__m512i)b);
 }
@@ -256,61 +276,66 @@ ASC_INLINE void columns_to_rows(V* r) {
     }
 }
 
-// Sorts R * kLanes<K> keys.
+// The first n of R * kLanes<K> keys, more than half of them; the largest key stands for the rest.
 template <int R, class K>
-__attribute__((noinline)) void network(const K* src, K* dst) {
-    Vec<K> r[R];
+ASC_INLINE void load_rows(const K* src, int64_t n, Vec<K>* r) {
+    constexpr int64_t L = kLanes<K>;
+#if defined(__AVX512F__)
 #pragma GCC unroll 16
-    for (int i = 0; i < R; ++i) {
-        r[i] = load(src + i * kLanes<K>);
+    for (int i = 0; i < R; ++i)
+        r[i] = i < R / 2 ? load(src + i * L) : load_upto(src + i * L, n - i * L);
+#else
+    alignas(64) K pad[R * L];
+    if (n < R * L) {
+        for (int64_t i = n / L; i < R; ++i) store(pad + i * L, Vec<K>{} + kMaxKey<K>);
+        memcpy(pad, src, static_cast<size_t>(n) * sizeof(K));
+        src = pad;
     }
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) r[i] = load(src + i * L);
+#endif
+}
+
+template <int R, class K>
+ASC_INLINE void store_rows(K* dst, int64_t n, const Vec<K>* r) {
+    constexpr int64_t L = kLanes<K>;
+#if defined(__AVX512F__)
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i)
+        i < R / 2 ? store(dst + i * L, r[i]) : store_upto(dst + i * L, r[i], n - i * L);
+#else
+    alignas(64) K pad[R * L];
+    K* out = n < R * L ? pad : dst;
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) store(out + i * L, r[i]);
+    if (n < R * L) memcpy(dst, pad, static_cast<size_t>(n) * sizeof(K));
+#endif
+}
+
+// dst[0..n) = sorted src[0..n) for n from R / 2 * kLanes<K> to R * kLanes<K>; the two may be the
+// same.
+template <int R, class K>
+__attribute__((noinline)) void network(const K* src, K* dst, int64_t n) {
+    Vec<K> r[R];
+    load_rows<R>(src, n, r);
     sort_rows<R>(r);
     merge_columns<R, 1>(r);
     columns_to_rows<R, R>(r);
-#pragma GCC unroll 16
-    for (int i = 0; i < R; ++i) {
-        store(dst + i * kLanes<K>, r[i]);
-    }
+    store_rows<R>(dst, n, r);
 }
 
 template <class K>
 constexpr int64_t kNetworkMax = 16 * kLanes<K>;
 
-// dst[0..n) = sorted src[0..n), n <= kNetworkMax; the two may be the same.
+// The same for n <= kNetworkMax.
 template <class K>
 void sort_network(const K* src, K* dst, int64_t n) {
     constexpr int64_t L = kLanes<K>;
-    alignas(64) K pad[kNetworkMax<K>];
-    const int rows = n <= L ? 1 : n <= 2 * L ? 2 : n <= 4 * L ? 4 : n <= 8 * L ? 8 : 16;
-    const bool full = n == rows * L;
-    if (!full) {
-        const Vec<K> top = Vec<K>{} + kMaxKey<K>;
-        for (int64_t i = n / L; i < rows; ++i) {
-            store(pad + i * L, top);
-        }
-        memcpy(pad, src, static_cast<size_t>(n) * sizeof(K));
-    }
-    const K* in = full ? src : pad;
-    K* out = full ? dst : pad;
-    switch (rows) {
-        case 1:
-            network<1>(in, out);
-            break;
-        case 2:
-            network<2>(in, out);
-            break;
-        case 4:
-            network<4>(in, out);
-            break;
-        case 8:
-            network<8>(in, out);
-            break;
-        default:
-            network<16>(in, out);
-    }
-    if (!full) {
-        memcpy(dst, pad, static_cast<size_t>(n) * sizeof(K));
-    }
+    if (n <= L) return network<1>(src, dst, n);
+    if (n <= 2 * L) return network<2>(src, dst, n);
+    if (n <= 4 * L) return network<4>(src, dst, n);
+    if (n <= 8 * L) return network<8>(src, dst, n);
+    network<16>(src, dst, n);
 }
 
 // ---------------------------------------------------------------- partition
