@@ -158,7 +158,8 @@ class MemoryPool:
     def free_all_blocks(self) -> None:
         """Give the memory that the pool keeps for later arrays back to the system.
 
-        Segments that are partly in use stay, and what other threads keep of pieces up to 4 KiB.
+        Tables that transforms keep for others of their length are freed, too. Segments that are
+        partly in use stay, and what other threads keep of pieces up to 4 KiB.
         """
         _core.free_cached(self.device)
 

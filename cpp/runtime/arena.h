@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "runtime/heap.h"
 
@@ -29,6 +30,18 @@ class Arena : public std::enable_shared_from_this<Arena> {
         int64_t served, outgrown;  // pieces that came from it, and that did not fit
     };
     Stats stats() const;
+
+    // While it lives, this thread's pieces come from the pool: for what outlives the arena's work.
+    class Outside {
+      public:
+        Outside() : entered_(std::exchange(innermost_, nullptr)) {}
+        ~Outside() { innermost_ = entered_; }
+        Outside(const Outside&) = delete;
+        Outside& operator=(const Outside&) = delete;
+
+      private:
+        Arena* entered_;
+    };
 
     // ---- for the pool
     // Whether this thread has entered an arena.

@@ -114,6 +114,7 @@ struct Pool {
     std::vector<ThreadCache*> caches;  // of all threads, and those that wait for one
     std::vector<ThreadCache*> idle;    // of threads that have ended
     int64_t peak = 0;
+    std::vector<void (*)()> releases;
     Segments segments;
 
     template <class F>
@@ -321,10 +322,19 @@ void free(void* p, int64_t nbytes) {
     free_slowly(p, nbytes, cache);
 }
 
+void on_shortage(void (*release)()) {
+    std::lock_guard lock(pool().mutex);
+    pool().releases.push_back(release);
+}
+
 void free_cached() {
     Pool& shared = pool();
     ThreadCache& cache = thread_cache();
-    std::lock_guard lock(shared.mutex);
+    std::unique_lock lock(shared.mutex);
+    const std::vector<void (*)()> releases = shared.releases;
+    lock.unlock();
+    for (void (*release)() : releases) release();
+    lock.lock();
     for (int i = 0; i < kClasses; ++i) {
         for (Shelf* shelf : {&cache.shelves[i], &shared.shelves[i]}) {
             while (void* piece = shelf->pop()) shared.segments.give_apart(piece, class_bytes(i));

@@ -32,6 +32,8 @@ struct Stats {
 Stats stats();
 // Returns cached memory to the system, but for small pieces in other threads' caches.
 void free_cached();
+// `release` is called before that: it frees pieces that somebody keeps for speed alone.
+void on_shortage(void (*release)());
 // Off: every piece comes from the system (ASCEND_ARRAY_API_POOL=off).
 bool enabled();
 // The memory that this process may use: the machine's or its control group's.

@@ -478,6 +478,64 @@ class TestArena:
         )
 
 
+class TestTransforms:
+    """The twiddles that transforms keep for the next one of the same length."""
+
+    @pytest.mark.parametrize("n", [1 << 18, 100_003])
+    def test_they_are_counted_and_given_back(self, n):
+        pool.free_all_blocks()
+        x = xp.ones(n, dtype=xp.complex128)
+        runtime.evaluate(x)
+        before = pool.used_bytes()
+        runtime.evaluate(xp.fft.fft(x))
+        assert pool.used_bytes() - before > 8 * n
+        pool.free_all_blocks()
+        assert pool.used_bytes() == before
+
+    def test_they_give_way(self, unlimited):
+        pool.free_all_blocks()
+        pool.set_limit(pool.total_bytes() + 64 * MIB)
+        for n in range(100_000, 100_040):
+            assert abs(complex(xp.fft.fft(xp.ones(n, dtype=xp.complex128))[0]) - n) < 1e-6
+        new(40 * MIB)
+
+    def test_they_outlive_an_arena(self):
+        with runtime.arena(8 * MIB) as arena:
+            y = xp.fft.fft(xp.ones(30_030, dtype=xp.complex64))
+            runtime.evaluate(y)
+            del y
+            assert arena.statistics().used == 0
+        assert abs(complex(xp.fft.fft(xp.ones(30_030, dtype=xp.complex64))[0]) - 30_030) < 1
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+    def test_forks_while_threads_make_them(self):
+        done = threading.Event()
+
+        def work():
+            n = 0
+            while not done.is_set():
+                n = n % 500 + 1
+                xp.fft.fft(xp.ones(n, dtype=xp.complex64))
+                if n % 100 == 0:
+                    pool.free_all_blocks()
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(30):
+                child = os.fork()
+                if child == 0:
+                    os._exit(
+                        0 if complex(xp.fft.fft(xp.ones(77, dtype=xp.complex64))[0]) == 77 else 1
+                    )
+                assert os.waitpid(child, 0)[1] == 0
+        finally:
+            done.set()
+            for thread in threads:
+                thread.join()
+
+
 def test_threads_allocate_and_free_for_each_other():
     """Arrays of all sizes cross threads; each holds its value, and the count of bytes is right."""
     gc.collect()

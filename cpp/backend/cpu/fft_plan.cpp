@@ -1,18 +1,21 @@
 #include "backend/cpu/fft_plan.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <list>
 #include <map>
 #include <mutex>
-#include <new>
 #include <numbers>
 
 #include "backend/cpu/fft.h"
 #include "backend/cpu/isa.h"
 #include "backend/cpu/scratch.h"
 #include "core/error.h"
+#include "runtime/arena.h"
+#include "runtime/pool.h"
 #include "runtime/workers.h"
 
 namespace asc::cpu {
@@ -20,12 +23,11 @@ namespace {
 
 // Longer sequences do not fit the second-level cache once for each lane.
 constexpr int64_t kMaxLines = 2048;
-constexpr int64_t kCacheBytes = 64 << 20;
+// Plans are kept up to this share of the machine's memory, and up to so many.
+constexpr int64_t kCacheShare = 32;
 constexpr size_t kCachePlans = 256;
 // Twiddles that make a second thread worth its wake-up.
 constexpr int64_t kThreadWork = 1 << 13;
-
-constexpr std::align_val_t kAlignment{64};
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -323,30 +325,39 @@ int64_t bytes_of(const FftPasses& passes) {
     return bytes;
 }
 
-// The plans used last. Makers of plans do not hold the lock, so several threads may make the same
-// one; the first to finish is kept.
+// The plans used last. Nobody makes or destroys a plan while the lock is held, so several threads
+// may make the same one; the first to finish is kept.
 template <class Plan>
 class Cache {
   public:
     std::shared_ptr<const Plan> find(DType real, int64_t n) {
         std::lock_guard lock(mutex_);
-        for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-            if (it->n == n && it->real == real) {
-                entries_.splice(entries_.begin(), entries_, it);
-                return it->plan;
-            }
-        }
-        return nullptr;
+        const auto it = place(real, n);
+        if (it == entries_.end()) return nullptr;
+        entries_.splice(entries_.begin(), entries_, it);
+        return it->plan;
     }
-    void add(DType real, int64_t n, std::shared_ptr<const Plan> plan, int64_t bytes) {
+    void add(DType real, int64_t n, const std::shared_ptr<const Plan>& plan) {
+        const int64_t bytes = plan->bytes(), most = pool::machine_memory() / kCacheShare;
+        if (bytes > most) return;
+        std::list<Entry> fresh{{real, n, plan, bytes}}, evicted;
         std::lock_guard lock(mutex_);
-        entries_.push_front({real, n, std::move(plan), bytes});
+        if (place(real, n) != entries_.end()) return;
+        entries_.splice(entries_.begin(), fresh);
         bytes_ += bytes;
-        while (entries_.size() > 1 && (bytes_ > kCacheBytes || entries_.size() > kCachePlans)) {
+        while (bytes_ > most || entries_.size() > kCachePlans) {
             bytes_ -= entries_.back().bytes;
-            entries_.pop_back();
+            evicted.splice(evicted.end(), entries_, std::prev(entries_.end()));
         }
     }
+    // Plans at work live on until they are done.
+    void clear() {
+        std::list<Entry> evicted;
+        std::lock_guard lock(mutex_);
+        evicted.swap(entries_);
+        bytes_ = 0;
+    }
+    std::mutex& mutex() { return mutex_; }
 
   private:
     struct Entry {
@@ -355,6 +366,11 @@ class Cache {
         std::shared_ptr<const Plan> plan;
         int64_t bytes;
     };
+    typename std::list<Entry>::iterator place(DType real, int64_t n) {
+        return std::find_if(entries_.begin(), entries_.end(),
+                            [&](const Entry& e) { return e.n == n && e.real == real; });
+    }
+
     std::mutex mutex_;
     std::list<Entry> entries_;
     int64_t bytes_ = 0;
@@ -363,8 +379,26 @@ class Cache {
 // Never destroyed: threads may transform while the process ends.
 template <class Plan>
 Cache<Plan>& cache() {
-    static Cache<Plan>& instance = *new Cache<Plan>;
+    static Cache<Plan>& instance = []() -> Cache<Plan>& {
+        Cache<Plan>& made = *new Cache<Plan>;
+        pool::on_shortage([] { cache<Plan>().clear(); });
+        // A forked child must not inherit a mutex that some other thread holds.
+        pthread_atfork([] { cache<Plan>().mutex().lock(); }, [] { cache<Plan>().mutex().unlock(); },
+                       [] { cache<Plan>().mutex().unlock(); });
+        return made;
+    }();
     return instance;
+}
+
+// The plan from the cache, or one that make(plan) fills. It outlives the arena of its first user.
+template <class Plan, class F>
+std::shared_ptr<const Plan> find_or_make(DType real, int64_t n, F make) {
+    if (auto plan = cache<Plan>().find(real, n)) return plan;
+    const Arena::Outside outside;
+    auto plan = std::make_shared<Plan>();
+    make(*plan);
+    cache<Plan>().add(real, n, plan);
+    return plan;
 }
 
 template <class F>
@@ -377,31 +411,26 @@ void with_builder(DType real, int64_t n, F body) {
 
 }  // namespace
 
-FftTable::FftTable(int64_t bytes)
-    : data_(::operator new(static_cast<size_t>(bytes), kAlignment)), bytes_(bytes) {}
-void FftTable::Free::operator()(void* p) const { ::operator delete(p, kAlignment); }
+FftTable::FftTable(int64_t bytes) : data_(pool::allocate(bytes), Free{bytes}) {}
+void FftTable::Free::operator()(void* p) const { pool::free(p, bytes); }
 
 int64_t FftPlan::bytes() const {
     return bytes_of(lines) + bytes_of(columns) + bytes_of(rows) + factors.bytes() +
-           spectrum.bytes();
+           spectrum.bytes() + (convolution ? convolution->bytes() : 0);
 }
 
 std::shared_ptr<const FftPlan> FftPlan::get(DType real, int64_t n) {
-    if (auto plan = cache<FftPlan>().find(real, n)) return plan;
-    auto plan = std::make_shared<FftPlan>();
-    plan->n = n;
-    with_builder(real, n, [&](const auto& builder) { builder.build(*plan); });
-    cache<FftPlan>().add(real, n, plan, plan->bytes());
-    return plan;
+    return find_or_make<FftPlan>(real, n, [&](FftPlan& plan) {
+        plan.n = n;
+        with_builder(real, n, [&](const auto& builder) { builder.build(plan); });
+    });
 }
 
 std::shared_ptr<const FftRealPlan> FftRealPlan::get(DType real, int64_t n) {
-    if (auto plan = cache<FftRealPlan>().find(real, n)) return plan;
-    auto plan = std::make_shared<FftRealPlan>();
-    plan->half = FftPlan::get(real, n / 2);
-    with_builder(real, n, [&](const auto& builder) { builder.build_real(*plan); });
-    cache<FftRealPlan>().add(real, n, plan, plan->twiddles.bytes());
-    return plan;
+    return find_or_make<FftRealPlan>(real, n, [&](FftRealPlan& plan) {
+        plan.half = FftPlan::get(real, n / 2);
+        with_builder(real, n, [&](const auto& builder) { builder.build_real(plan); });
+    });
 }
 
 }  // namespace asc::cpu

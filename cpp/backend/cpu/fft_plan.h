@@ -8,20 +8,20 @@
 
 namespace asc::cpu {
 
-// Memory of a plan, aligned for vectors.
+// Memory of a plan, from the pool.
 class FftTable {
   public:
     FftTable() = default;
     explicit FftTable(int64_t bytes);
     void* data() const { return data_.get(); }
-    int64_t bytes() const { return bytes_; }
+    int64_t bytes() const { return data_.get_deleter().bytes; }
 
   private:
     struct Free {
+        int64_t bytes;
         void operator()(void* p) const;
     };
     std::unique_ptr<void, Free> data_;
-    int64_t bytes_ = 0;
 };
 
 // A chain of passes and the tables that they refer to.
@@ -43,8 +43,9 @@ struct FftPlan {
     std::shared_ptr<const FftPlan> convolution;
     FftTable factors, spectrum;
 
-    int64_t bytes() const;
-    // The plan for float32 or float64, from a cache of limited size.
+    int64_t bytes() const;  // the transforms that it is made of included
+    // The plan for float32 or float64, from a cache of limited size, which gives its memory up
+    // where the pool runs short.
     static std::shared_ptr<const FftPlan> get(DType real, int64_t n);
 };
 
@@ -54,6 +55,7 @@ struct FftRealPlan {
     FftTable twiddles;
     int64_t gap = 0;  // elements from the cosines to the sines
 
+    int64_t bytes() const { return twiddles.bytes() + half->bytes(); }
     static std::shared_ptr<const FftRealPlan> get(DType real, int64_t n);
 };
 
