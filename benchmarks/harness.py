@@ -2,8 +2,9 @@
 
 Each library lives in a process of its own, which imports nothing else. Every case is first run
 once in each and the results compared with NumPy's; then the libraries take turns, round after
-round, so that a slow moment of the machine meets all of them. A time is the median of the rounds,
-a ratio the median of the rounds' ratios to NumPy's time in the same round.
+round, so that a slow moment of the machine meets all of them; a pause between them lets the threads
+of the one before go to sleep. A time is the median of the rounds, a ratio the median of the rounds'
+ratios to NumPy's time in the same round.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import timeit
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,6 +44,10 @@ UNSET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 MIN_ROUNDS = 7
 # One timing repeats its statement until it takes about this long.
 SECONDS_PER_TIMING = 0.02
+# Threads of a library look for more work for a while, and would take a core from the next one:
+# OpenBLAS for 2**28 clocks unless told otherwise, the others for a few milliseconds.
+OPENBLAS_CLOCKS = "20"
+SECONDS_BETWEEN = 0.02
 # Results in floating point may differ by this much, relative to the largest element.
 TOLERANCE = {"f2": 5e-3, "f4": 1e-4, "f8": 1e-10}
 
@@ -108,6 +114,7 @@ def _serve(library: str, cases: Sequence[Case]) -> None:
     for line in sys.stdin:
         command = json.loads(line)
         if "case" not in command:
+            timer.timeit(1)  # wakes caches and clocks from the pause
             print(json.dumps({"seconds": timer.timeit(number) / number}), flush=True)
             continue
         case = cases[command["case"]]
@@ -132,7 +139,7 @@ class _Peer:
     def __init__(self, library: str, arguments: Sequence[str]) -> None:
         self._library = library
         env = {k: v for k, v in os.environ.items() if k not in UNSET}
-        env["JAX_ENABLE_X64"] = "1"
+        env |= {"JAX_ENABLE_X64": "1", "OPENBLAS_THREAD_TIMEOUT": OPENBLAS_CLOCKS}
         command = [sys.executable, sys.argv[0], *arguments, "--child", library]
         self._process = subprocess.Popen(
             command, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -186,6 +193,7 @@ def _measure(peers: Mapping[str, _Peer], index: int, rounds: int) -> dict[str, A
     seconds: dict[str, list[float]] = {library: [] for library in runners}
     for _ in range(rounds):
         for library, peer in runners.items():
+            time.sleep(SECONDS_BETWEEN)
             seconds[library].append(peer.ask()["seconds"])
     ratios = {
         library: statistics.median(t / b for t, b in zip(times, seconds[BASE], strict=True))
