@@ -442,7 +442,9 @@ class Scheduler {
 // Plans and runs one entry; where there is no memory for a plan, its result fails.
 Outcome run_entry(Entry& e) {
     try {
-        return Scheduler({&e, 1}).run();
+        Scheduler scheduler({&e, 1});
+        scheduler.plan();
+        return scheduler.run();
     } catch (...) {
         const Failure failure = explain(e, *failure_of(std::current_exception()));
         e.output.storage->fail(failure);
