@@ -1,6 +1,7 @@
 """Fusion rules: what they see, what they change, and that results never do."""
 
 import json
+import os
 import random
 import threading
 import warnings
@@ -437,6 +438,9 @@ def test_warnings_that_are_errors_do_not_reach_the_computation(child):
 # ---- arrays inside of rules
 
 
+@pytest.mark.skipif(
+    os.environ.get("ASCEND_ARRAY_API_DEFER") == "always", reason="all work is recorded"
+)
 def test_a_rule_may_use_arrays_that_are_computed_and_no_others():
     x = xp.asarray(np.zeros(N))
     small = xp.asarray([1.0, 2.0])
