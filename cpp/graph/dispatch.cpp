@@ -363,6 +363,15 @@ Array laid_out(const Array& x, const Dims& strides, const char* function) {
     return out;
 }
 
+Array filled(const char* function, const Array& x, Dims shape) {
+    Argument arg{&x, nullptr};
+    const bool later = defers(product(shape), x.device(), {&arg, 1});
+    Array out = allocate_result(function, std::move(shape), x.dtype, x.device(), {}, later);
+    const Array source = broadcast_to(x, out.shape, function);
+    later ? record_copy(function, out, source) : transfer(out, source);
+    return out;
+}
+
 Array library_result(const char* function, std::span<const Array> inputs, DeviceId device,
                      Dims shape, DType dtype, int64_t work, LibraryFn compute) {
     Argument args[3];

@@ -53,6 +53,8 @@ Array convert(const Array& x, DType to);
 
 // x in new memory with these strides; recorded where that pays.
 Array laid_out(const Array& x, const Dims& strides, const char* function);
+// A row-major array whose elements are all that of x, of one element; recorded where that pays.
+Array filled(const char* function, const Array& x, Dims shape);
 
 // The result of a library operation on arrays of a device, row-major: computed now, or recorded
 // where `work` (in additions) pays and the operation cannot fail on values.

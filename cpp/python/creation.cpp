@@ -50,13 +50,11 @@ PyObject* empty_like(PyObject* const* args) {
     return wrap(uninitialised(form_of(args, "empty_like"), "empty_like"));
 }
 
-// The smallest scalar source: one element, broadcast by assign.
 Array filled_array(Form form, const Scalar& value, const char* function) {
-    Array out = uninitialised(std::move(form), function);
-    Array source = from_scalar(value, out.dtype, out.device(), function);
-    Unlocked unlocked(out.size());
-    transfer(out, broadcast_to(source, out.shape, function));
-    return out;
+    const int64_t size = checked_size(form.shape, form.dtype, form.device, function);
+    const Array element = from_scalar(value, form.dtype, form.device, function);
+    Unlocked unlocked(size);
+    return asc::filled(function, element, std::move(form.shape));
 }
 
 // Memory for an array of the device that the host fills; `moved` brings it there.

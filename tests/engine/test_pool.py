@@ -204,6 +204,23 @@ class TestLimit:
         assert float(y[0]) == 5.0
 
     @pytest.mark.usefixtures("memory_limit")
+    def test_constants_in_a_computation_take_no_memory(self, child):
+        child(
+            """
+            a = np.arange(1_000_000.0)
+            x = xp.asarray(a)
+            pool = runtime.MemoryPool()
+            before, groups = pool.used_bytes(), _core.tape_counters()["groups"]
+            y = x * xp.full(x.shape, 3.0) + xp.ones_like(x)
+            total = xp.sum(xp.zeros(x.shape) + y)
+            assert pool.used_bytes() - before < 10_000
+            assert float(total) == float(np.sum(a * 3 + 1))
+            assert _core.tape_counters()["groups"] == groups + 1
+            assert np.array_equal(np.asarray(y), a * 3 + 1)
+            """,
+            DEFER="auto",
+        )
+
     def test_recorded_work_gives_way(self, child):
         """What only recorded operations hold is freed before an allocation fails."""
         child(
@@ -216,7 +233,7 @@ class TestLimit:
             resource.setrlimit(resource.RLIMIT_AS, (size + (150 << 20), resource.RLIM_INFINITY))
             totals = []
             for i in range(20):
-                x = xp.full(2_500_000, float(i))
+                x = xp.asarray(np.full(2_500_000, float(i)))
                 totals.append(xp.sum(x))
             assert _core.tape_counters()["groups"] > 0
             assert [float(t) for t in totals] == [2_500_000.0 * i for i in range(20)]
