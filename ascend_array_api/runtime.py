@@ -24,6 +24,7 @@ from ._device import Device
 from ._fallback import Fallback, HostFallbackWarning, fallbacks, set_fallback
 from ._hints import get_hints, reuse_buffer, set_hint
 from ._memory import Arena, ArenaStatistics, MemoryPool, MemoryStatistics, arena
+from ._precision import get_precision, precision
 from ._prefetch import Prefetcher, prefetch
 from ._routing import Route, RoutingTable, routing
 from ._streams import Event, Stream, current_stream
@@ -48,8 +49,10 @@ __all__ = [
     "fallbacks",
     "get_hints",
     "get_num_threads",
+    "get_precision",
     "get_strict",
     "instruction_set",
+    "precision",
     "prefetch",
     "reuse_buffer",
     "routing",

@@ -4,12 +4,14 @@ import sys
 import time
 import timeit
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from effects import main
 from harness import BASE, OURS
 from techniques import NUMPY, SWITCHED_OFF, Effect, Target, Work, finish, floats, speed, timed
+from works import encoder
 
 
 def _hint(xp: Any, enabled: bool, hint: str) -> Callable[[Any], Any]:
@@ -144,6 +146,17 @@ def prefetched(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
     return total, {"seconds": time.perf_counter() - start}
 
 
+def precision(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
+    """Run a layer of an encoder; the error is the largest one, of values around 1."""
+    exact = encoder.prepare(np, np.float64)()
+    layer = encoder.prepare(xp)
+    mixed = enabled and xp.__name__ == OURS
+    with xp.runtime.precision("mixed") if mixed else nullcontext():
+        error = float(np.max(np.abs(np.asarray(layer()) - exact)))
+        _, measures = timed(xp, layer, 8)
+    return float(error < 0.05), measures | {"error": error}
+
+
 def _effect(text: str, work: Work, *targets: Target) -> Effect:
     return Effect(text, work, {"off": SWITCHED_OFF, BASE: NUMPY}, targets)
 
@@ -153,6 +166,11 @@ def _memory(least: float) -> Target:
 
 
 EFFECTS = {
+    "precision": _effect(
+        "a layer of an encoder: 16 heads, width 1024, sequence 128, batch 4; mixed precision",
+        precision,
+        speed("off", 1.3),
+    ),
     "prefetch": _effect(
         "64 batches, loading and computing balanced, one thread each",
         prefetched,

@@ -387,7 +387,8 @@ Array library_result(const char* function, std::span<const Array> inputs, Device
     return record_promise(std::move(entry), inputs, device, std::move(shape), dtype);
 }
 
-Array matrix_product(const char* function, const Array& a, const Array& b, Dims shape) {
+Array matrix_product(const char* function, const Array& a, const Array& b, Dims shape,
+                     Precision precision) {
     const Array inputs[2] = {a, b};
     Argument args[2] = {{&a, nullptr}, {&b, nullptr}};
     const int64_t work = product(shape) * std::max<int64_t>(a.shape.back(), 1);
@@ -395,11 +396,12 @@ Array matrix_product(const char* function, const Array& a, const Array& b, Dims 
         Entry entry;
         entry.function = function;
         entry.kind = Entry::Kind::Product;
+        entry.precision = precision;
         return record_promise(std::move(entry), inputs, a.device(), std::move(shape), a.dtype);
     }
     for (const Array& x : inputs) x.storage->settle();
     Array out = Array::empty(std::move(shape), a.dtype, a.device(), function);
-    cpu::multiply(a, b, out);
+    cpu::multiply(a, b, out, precision);
     return out;
 }
 

@@ -62,7 +62,8 @@ Array library_result(const char* function, std::span<const Array> inputs, Device
                      Dims shape, DType dtype, int64_t work, LibraryFn compute);
 
 // The product of stacks of matrices of one numeric dtype, as a new array of `shape`.
-Array matrix_product(const char* function, const Array& a, const Array& b, Dims shape);
+Array matrix_product(const char* function, const Array& a, const Array& b, Dims shape,
+                     Precision precision);
 // x reduced along axes, which disappear; computed now, or recorded where that pays.
 Array reduce(const char* function, const ReduceSpec& spec, const Array& x, const Dims& axes);
 // Running sums or products of x along an axis, likewise.

@@ -401,8 +401,9 @@ void Work::run_product() const {
                                  [&](const Array& x) { return x.storage == out.storage; });
     if (at != call.inputs.end())
         return cpu::multiply_then(a, b, out, product_kept, call.bind(),
-                                  static_cast<size_t>(at - call.inputs.begin()));
-    if (product_kept) cpu::multiply(a, b, out);
+                                  static_cast<size_t>(at - call.inputs.begin()),
+                                  product->precision);
+    if (product_kept) cpu::multiply(a, b, out, product->precision);
     if (!call.outputs.empty()) run_program(call);
 }
 

@@ -206,7 +206,8 @@ void run_product(const Entry& e, Device& place) {
     running_function = e.function;
     if (place.multiply(e.inputs[0], e.inputs[1], e.output)) return;
     on_host_instead(e.function, e.output.dtype, {&e.output, 1}, [&](Images& images) {
-        cpu::multiply(images.of(e.inputs[0]), images.of(e.inputs[1]), images.of(e.output));
+        cpu::multiply(images.of(e.inputs[0]), images.of(e.inputs[1]), images.of(e.output),
+                      e.precision);
     });
 }
 

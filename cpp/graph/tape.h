@@ -22,6 +22,7 @@
 #include "backend/backend.h"
 #include "core/array.h"
 #include "graph/ops.h"
+#include "graph/precision.h"
 #include "graph/program.h"
 #include "graph/reduction.h"
 #include "runtime/interrupt.h"
@@ -77,7 +78,8 @@ struct Entry {
     const std::string* line = nullptr;  // of the program that called it, if that is traced
     uint64_t flow = 0;                  // its number in the profiler, if that was on
     Op op = Op::Positive;
-    DType compute = DType::Float64;  // of the kernel of op
+    DType compute = DType::Float64;            // of the kernel of op
+    Precision precision = Precision::Default;  // of a product
     uint8_t arity = 1;
     bool constant[3] = {};  // operand k is constants[k], in its register's dtype
     Array inputs[3];

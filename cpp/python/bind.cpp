@@ -403,4 +403,13 @@ bool strict() {
     return s.strict;
 }
 
+Precision precision() {
+    State& s = state();
+    if (!s.precision_chosen.load(std::memory_order_relaxed)) return Precision::Default;
+    PyObject* value = nullptr;
+    if (PyContextVar_Get(s.precision_variable, nullptr, &value) < 0) throw PythonError{};
+    Object held = Object::steal(value);
+    return static_cast<Precision>(PyLong_AsLong(value));
+}
+
 }  // namespace asc::python

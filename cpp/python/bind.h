@@ -16,6 +16,7 @@
 #include "graph/dispatch.h"
 #include "graph/functions.h"
 #include "runtime/profiler.h"
+#include "graph/precision.h"
 
 namespace asc::python {
 
@@ -122,6 +123,9 @@ std::vector<Array> to_arrays(PyObject* o, const char* function, const char* para
 // ---- modes
 // Strictness in force here and now; looks up a context variable, so only ask when it matters.
 bool strict();
+
+// The precision in force here and now, likewise.
+Precision precision();
 
 // Throws unless the function takes the dtype in the mode in force.
 void require(Function f, DType dtype);

@@ -54,6 +54,12 @@ int64_t work_of(int64_t a, int64_t b, int64_t c) {
     return static_cast<int64_t>(std::min(work, 1e15));
 }
 
+// The dtype in which products of a dtype are computed in some precision.
+DType multiplied(DType d, Precision precision) {
+    if (precision != Precision::High) return d;
+    return d == DType::Complex64 ? DType::Complex128 : is_real_float(d) ? DType::Float64 : d;
+}
+
 // The product of stacks of matrices; a and b have one dtype and at least two axes.
 Array stack_product(const Array& a, const Array& b, const char* function) {
     const int64_t k = a.shape.back();
@@ -63,8 +69,12 @@ Array stack_product(const Array& a, const Array& b, const char* function) {
     shape.push_back(b.shape.back());
     const int64_t size = checked_size(shape, a.dtype, a.device(), function);
     if (size == 0) return Array::empty(shape, a.dtype, a.device());
+    const Precision asked = precision();
+    const DType wide = multiplied(a.dtype, asked);
     const Unlocked unlocked(work_of(size, k, 1));
-    return matrix_product(function, a, b, std::move(shape));
+    if (wide == a.dtype) return matrix_product(function, a, b, std::move(shape), asked);
+    const Array x = convert(a, wide), y = convert(b, wide);
+    return convert(matrix_product(function, x, y, std::move(shape), asked), a.dtype);
 }
 
 PyObject* matmul_function(PyObject* const* args) {
@@ -95,8 +105,12 @@ PyObject* vecdot(PyObject* const* args) {
     const Array& x2 = to_array(args[1], "vecdot", "x2");
     const DType d = product_dtype(Function::VecDot, x1, x2);
     const int axis = contracted_axis(args[2], x1, x2, "vecdot");
-    const Array a = axis_last(operand(x1, Function::VecDot, d), x1.ndim() + axis);
-    const Array b = axis_last(operand(x2, Function::VecDot, d), x2.ndim() + axis);
+    const DType element = element_dtype(Function::VecDot, d);
+    const DType wide = multiplied(element, precision());
+    const auto factor = [&](const Array& x) {
+        return axis_last(x.dtype == wide ? x : convert(x, wide), x.ndim() + axis);
+    };
+    const Array a = factor(x1), b = factor(x2);
     const int64_t k = a.shape.back();
     if (b.shape.back() != k)
         raise(ErrorKind::Value,
@@ -108,6 +122,7 @@ PyObject* vecdot(PyObject* const* args) {
         const Unlocked unlocked(work_of(out.size(), k, 1));
         cpu::vector_product(a, b, out);
     }
+    if (wide != element) out = convert(out, element);
     return wrap(is_bool(d) ? as_bool(out) : std::move(out));
 }
 

@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "backend/cann/loader.h"
 #include "backend/cpu/isa.h"
+#include "backend/cpu/mixed.h"
 #include "core/view.h"
 #include "graph/placement.h"
 #include "graph/tape.h"
@@ -76,6 +77,23 @@ PyObject* register_devices(PyObject* const* args) {
     for (int i = 0; i < devices::count; ++i)
         state().devices[i] = Py_NewRef(PyTuple_GET_ITEM(items.get(), i));
     return Py_NewRef(Py_None);
+}
+
+PyObject* register_precision_var(PyObject* const* args) {
+    if (!PyContextVar_CheckExact(args[0]))
+        raise(ErrorKind::Type, "register_precision_var: a ContextVar is needed");
+    state().precision_variable = Py_NewRef(args[0]);
+    return Py_NewRef(Py_None);
+}
+// From now on the variable is looked at.
+PyObject* watch_precision(PyObject* const*) {
+    state().precision_chosen = true;
+    return Py_NewRef(Py_None);
+}
+// What computes in mixed precision here, or None.
+PyObject* mixed_unit(PyObject* const*) {
+    const char* unit = cpu::mixed_unit();
+    return unit ? PyUnicode_FromString(unit) : Py_NewRef(Py_None);
 }
 
 // A dict of dtypes by name, which may grow from call to call.
@@ -329,6 +347,9 @@ PyMethodDef runtime_methods[] = {
     method<default_device_number, 0>("default_device_number"),
     method<register_devices, 1>("register_devices"),
     method<register_dtypes, 1>("register_dtypes"),
+    method<register_precision_var, 1>("register_precision_var"),
+    method<watch_precision, 0>("watch_precision"),
+    method<mixed_unit, 0>("mixed_unit"),
     method<pool_stats, 1>("pool_stats"),
     method<free_cached, 1>("free_cached"),
     method<total_memory, 1>("total_memory"),

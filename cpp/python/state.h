@@ -20,6 +20,9 @@ struct State {
     PyObject* linalg_error = nullptr;
     PyObject* fallback_warning = nullptr;
     PyObject* strict_variable = nullptr;  // a ContextVar: None, True or False
+    PyObject* strict_variable = nullptr;        // a ContextVar: None, True or False
+    PyObject* precision_variable = nullptr;     // a ContextVar: None, or an int, a Precision
+    std::atomic<bool> precision_chosen{false};  // somewhere, at some time
     PyObject* stream_variable =
         nullptr;                     // a ContextVar: None, or a tuple that starts with a handle
     PyObject* package = nullptr;     // where the Python files are

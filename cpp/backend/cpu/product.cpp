@@ -8,6 +8,7 @@
 #include "backend/cpu/factors.h"
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/machine.h"
+#include "backend/cpu/mixed.h"
 #include "core/view.h"
 #include "runtime/workers.h"
 
@@ -61,16 +62,26 @@ GemmOperand matrix_of(const Array& x) {
 }
 
 void multiply(const Array& a, const Array& b, const Dims& shape, void* out,
-              const Epilogue* epilogue) {
+              const Epilogue* epilogue, Precision precision) {
     const Dims batch(shape.data(), shape.size() - 2);
     const Offsets a_offsets = offsets(a, batch, 2), b_offsets = offsets(b, batch, 2);
-    const int64_t m = a.shape[a.ndim() - 2], matrices = asc::product(batch);
+    Product p{a.dtype,
+              a.shape[a.ndim() - 2],
+              b.shape.back(),
+              a.shape.back(),
+              matrix_of(a),
+              matrix_of(b),
+              out,
+              asc::product(batch),
+              a_offsets.starts(),
+              b_offsets.starts(),
+              epilogue};
+    const bool mixed = precision == Precision::Mixed && pays_mixed(p);
     static constexpr Packing kPacking{packed_factor_bytes, pack_factor};
-    const auto packed =
-        m > 1 && b.shape.back() > 1 ? packed_factor(b, matrix_of(b), kPacking) : nullptr;
-    multiply({a.dtype, m, b.shape.back(), a.shape.back(), matrix_of(a), matrix_of(b), out, matrices,
-              a_offsets.starts(), b_offsets.starts(), epilogue, packed.get()},
-             workers::parallel());
+    std::shared_ptr<const void> packed;
+    if (p.m > 1 && p.n > 1) packed = packed_factor(b, p.b, mixed ? kMixedPacking : kPacking);
+    p.packed_b = packed.get();
+    mixed ? multiply_mixed(p, workers::parallel()) : multiply(p, workers::parallel());
 }
 
 // A program bound to the blocks of a product as they are finished, on any thread.
@@ -224,16 +235,16 @@ class BlockProgram {
 
 }  // namespace
 
-void multiply(const Array& a, const Array& b, const Array& out) {
-    if (out.size() > 0) multiply(a, b, out.shape, out.data(), nullptr);
+void multiply(const Array& a, const Array& b, const Array& out, Precision precision) {
+    if (out.size() > 0) multiply(a, b, out.shape, out.data(), nullptr, precision);
 }
 
 void multiply_then(const Array& a, const Array& b, const Array& out, bool kept,
-                   const ProgramCall& call, size_t product) {
+                   const ProgramCall& call, size_t product, Precision precision) {
     if (out.size() == 0) return;
     BlockProgram program(call, product);
     const Epilogue epilogue = program.epilogue();
-    multiply(a, b, out.shape, kept ? out.data() : nullptr, &epilogue);
+    multiply(a, b, out.shape, kept ? out.data() : nullptr, &epilogue, precision);
     program.check();
 }
 
