@@ -54,10 +54,14 @@ int64_t work_of(int64_t a, int64_t b, int64_t c) {
     return static_cast<int64_t>(std::min(work, 1e15));
 }
 
-// The dtype in which products of a dtype are computed in some precision.
-DType multiplied(DType d, Precision precision) {
+// The dtype in which products of a dtype are computed in some precision, as far as the device has
+// it.
+DType multiplied(DType d, Precision precision, DeviceId device) {
     if (precision != Precision::High) return d;
-    return d == DType::Complex64 ? DType::Complex128 : is_real_float(d) ? DType::Float64 : d;
+    return available(d == DType::Complex64 ? DType::Complex128
+                     : is_real_float(d)    ? DType::Float64
+                                           : d,
+                     device);
 }
 
 // The product of stacks of matrices; a and b have one dtype and at least two axes.
@@ -70,7 +74,7 @@ Array stack_product(const Array& a, const Array& b, const char* function) {
     const int64_t size = checked_size(shape, a.dtype, a.device(), function);
     if (size == 0) return Array::empty(shape, a.dtype, a.device());
     const Precision asked = precision();
-    const DType wide = multiplied(a.dtype, asked);
+    const DType wide = multiplied(a.dtype, asked, a.device());
     const Unlocked unlocked(work_of(size, k, 1));
     if (wide == a.dtype) return matrix_product(function, a, b, std::move(shape), asked);
     const Array x = convert(a, wide), y = convert(b, wide);
@@ -105,8 +109,8 @@ PyObject* vecdot(PyObject* const* args) {
     const Array& x2 = to_array(args[1], "vecdot", "x2");
     const DType d = product_dtype(Function::VecDot, x1, x2);
     const int axis = contracted_axis(args[2], x1, x2, "vecdot");
-    const DType element = element_dtype(Function::VecDot, d);
-    const DType wide = multiplied(element, precision());
+    const DType element = element_dtype(Function::VecDot, d, x1.device());
+    const DType wide = multiplied(element, precision(), x1.device());
     const auto factor = [&](const Array& x) {
         return axis_last(x.dtype == wide ? x : convert(x, wide), x.ndim() + axis);
     };
