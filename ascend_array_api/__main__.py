@@ -1,10 +1,11 @@
-"""Command line: `python -m ascend_array_api demo`, `info`, `trace` and `conformance`."""
+"""Command line: `python -m ascend_array_api demo`, `info`, `accuracy`, `trace` and `conformance`."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 
 from ascend_array_api import _timeline
+from ascend_array_api.testing import _accuracy
 from ascend_array_api.testing.conformance import command
 
 
@@ -16,6 +17,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     demo.add_argument("--repeat", type=int, default=7, help="timed runs of each (default: 7)")
     info = commands.add_parser("info", help="show versions, processor features and kernels")
     info.add_argument("--json", action="store_true", help="print one JSON object")
+    accuracy = commands.add_parser("accuracy", help="measure the error of the math functions")
+    _accuracy.configure(accuracy)
     kit = commands.add_parser("conformance", help="test a namespace against the standard")
     command.configure(kit)
     trace = commands.add_parser("trace", help="draw a profiler's trace as a picture")
@@ -25,6 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _timeline.run(args)
     if args.command == "conformance":
         return command.run(args)
+    if args.command == "accuracy":
+        return _accuracy.run(args)
     if args.command == "demo":
         from ascend_array_api import _demo
 

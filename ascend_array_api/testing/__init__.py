@@ -1,8 +1,9 @@
 """Tools for testing array code.
 
 `portability` reports what a program does that other array libraries would do differently;
-`ulp_distance` counts the representable values between results. The conformance kit of any namespace
-of the standard is ``python -m ascend_array_api conformance``.
+`ulp_distance` counts the representable values between results; `verify` measures the error of a
+function, and ``python -m ascend_array_api accuracy`` that of all of them. The conformance kit of
+any namespace of the standard is ``python -m ascend_array_api conformance``.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from ._accuracy import AccuracyReport, verify
     from ._portability import Portability, PortabilityError, PortabilityWarning, portability
 
 __all__ = [
+    "AccuracyReport",
     "Portability",
     "PortabilityError",
     "PortabilityWarning",
     "portability",
     "ulp_distance",
+    "verify",
 ]
 
 # The integer type that holds the bits of a real floating-point value of so many bytes.
@@ -109,6 +113,10 @@ def _sorted_pair(
 
 def __getattr__(name: str) -> Any:
     # Imported when used: the tables of the conformance kit would slow down every import.
+    if name in ("AccuracyReport", "verify"):
+        from . import _accuracy
+
+        return getattr(_accuracy, name)
     if name in __all__:
         from . import _portability
 

@@ -15,8 +15,8 @@
 #include "core/scalar.h"
 #include "graph/dispatch.h"
 #include "graph/functions.h"
-#include "runtime/profiler.h"
 #include "graph/precision.h"
+#include "runtime/profiler.h"
 
 namespace asc::python {
 
