@@ -1,4 +1,4 @@
-"""Command line: `python -m ascend_array_api demo`, `info`, `accuracy`, `trace` and `conformance`."""
+"""Command line: `python -m ascend_array_api demo`, `info`, `accuracy`, `trace`, `conformance`."""
 
 import argparse
 import sys

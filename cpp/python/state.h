@@ -19,7 +19,6 @@ struct State {
     PyObject* axis_error = nullptr;
     PyObject* linalg_error = nullptr;
     PyObject* fallback_warning = nullptr;
-    PyObject* strict_variable = nullptr;  // a ContextVar: None, True or False
     PyObject* strict_variable = nullptr;        // a ContextVar: None, True or False
     PyObject* precision_variable = nullptr;     // a ContextVar: None, or an int, a Precision
     std::atomic<bool> precision_chosen{false};  // somewhere, at some time
