@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ascend_array_api as xp
+from ascend_array_api import dtypes
 
 INTS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 SIZES = [1, 7, 64, 65, 1000]
@@ -191,3 +192,28 @@ def test_argmax_and_nan():
     x = xp.asarray([1.0, xp.nan, 3.0, xp.nan])
     assert int(xp.argmax(x)) == 1
     assert int(xp.argmin(x)) == 1
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+@pytest.mark.parametrize("towards", [np.inf, -np.inf, 1.0, -2.5, np.nan])
+def test_nextafter_of_narrow_floats(name, towards):
+    """Every value, against the list of all values in order."""
+    dtype = getattr(dtypes, name, None)
+    if dtype is None:
+        pytest.skip("ml_dtypes is not installed")
+    patterns = np.arange(1 << 16, dtype=np.uint16).view(dtype)
+    wide = patterns.astype(np.float64)
+    values = np.unique(np.sort(wide[~np.isnan(wide)]))
+    y = xp.full(patterns.shape, towards, dtype=dtype)
+    got = np.asarray(xp.nextafter(xp.asarray(patterns), y)).astype(np.float64)
+    at = np.searchsorted(values, wide)
+    with np.errstate(invalid="ignore"):
+        step = (
+            np.sign(towards - wide)
+            if np.isfinite(towards)
+            else np.full(wide.shape, np.sign(towards))
+        )
+    step = np.where(np.isnan(wide) | np.isnan(towards) | (wide == towards), 0, step).astype(int)
+    want = values[np.clip(at + step, 0, values.size - 1)]
+    want[np.isnan(wide) | np.isnan(towards)] = np.nan
+    np.testing.assert_array_equal(got, want)

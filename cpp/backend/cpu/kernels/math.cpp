@@ -112,6 +112,19 @@ struct Pairwise {
     }
 };
 
+// nextafter of the 16 bits of a float16 or bfloat16, whose infinity has these bits.
+template <int16_t Infinity>
+ASC_MATH_INLINE int16_t nextafter16(int16_t x, int16_t y) {
+    constexpr int16_t kMagnitude = 0x7fff, kSign = INT16_MIN;
+    const int16_t size_x = x & kMagnitude, size_y = y & kMagnitude;
+    // Integers in the order of the values; both zeros are 0.
+    const int16_t at = x < 0 ? -size_x : size_x, to = y < 0 ? -size_y : size_y;
+    const int16_t sign = size_x == 0 ? y & kSign : x & kSign;
+    const int16_t size = size_x == 0 || (to > at) == (at > 0) ? size_x + 1 : size_x - 1;
+    const int16_t moved = at == to ? y : static_cast<int16_t>(size | sign);
+    return size_x > Infinity || size_y > Infinity ? kMagnitude : moved;
+}
+
 // Guarded of two operands.
 template <class T, bool (*IsUsual)(T, T), Binary<T> Usual, Binary<T> Any>
 struct GuardedPair {
@@ -273,6 +286,10 @@ void fill_math(KernelTable& t) {
     t.elementwise[index(Op::op)][f64] = binary<double, Pairwise<double, g>>;
     ASC_PAIRWISE_FUNCTIONS(X)
 #undef X
+    t.elementwise[index(Op::NextAfter)][index(DType::Float16)] =
+        binary<int16_t, Pairwise<int16_t, nextafter16<0x7c00>>>;
+    t.elementwise[index(Op::NextAfter)][index(DType::BFloat16)] =
+        binary<int16_t, Pairwise<int16_t, nextafter16<0x7f80>>>;
     t.elementwise[index(Op::Atan2)][f32] =
         binary<float, GuardedPair<float, usual_atan2, atan2<Domain::Usual>, atan2<Domain::Any>>>;
     t.elementwise[index(Op::Atan2)][f64] =
