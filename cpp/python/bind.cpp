@@ -205,8 +205,8 @@ DeviceId to_device_id(PyObject* o, DeviceId otherwise, const char* function) {
     }
     if (PyUnicode_Check(o)) {
         const char* named = PyUnicode_AsUTF8(o);
-        if (!named) throw PythonError{};
-        if (auto found = find_device(named)) return *found;
+        if (!named) forgive(PyExc_UnicodeEncodeError);  // no device is named so
+        if (auto found = named ? find_device(named) : std::nullopt) return *found;
     }
     Object text = Object::steal(PyObject_Repr(o));
     const char* utf8 = PyUnicode_AsUTF8(text.get());

@@ -434,6 +434,7 @@ void check_cast(DType from, DType to, const char* function) {
 Array physical_cast(const Array& x, DType from, std::optional<DType> wanted, const char* function) {
     DType to = wanted.value_or(from);
     check_cast(from, to, function);
+    checked_size(x.shape, to, kCpu, function);
     Unlocked unlocked(x.size());
     // Bools came as bytes: packed first, since a byte may hold any true value.
     if (from == DType::Bool) return is_bool(to) ? pack_bytes(x) : cast(pack_bytes(x), to);

@@ -202,17 +202,13 @@ def test_nextafter_of_narrow_floats(name, towards):
     if dtype is None:
         pytest.skip("ml_dtypes is not installed")
     patterns = np.arange(1 << 16, dtype=np.uint16).view(dtype)
-    wide = patterns.astype(np.float64)
-    values = np.unique(np.sort(wide[~np.isnan(wide)]))
+    with np.errstate(invalid="ignore"):
+        wide = patterns.astype(np.float64)
+        step = np.sign(towards if np.isinf(towards) else towards - wide)
+    values = np.unique(wide[~np.isnan(wide)])
     y = xp.full(patterns.shape, towards, dtype=dtype)
     got = np.asarray(xp.nextafter(xp.asarray(patterns), y)).astype(np.float64)
     at = np.searchsorted(values, wide)
-    with np.errstate(invalid="ignore"):
-        step = (
-            np.sign(towards - wide)
-            if np.isfinite(towards)
-            else np.full(wide.shape, np.sign(towards))
-        )
     step = np.where(np.isnan(wide) | np.isnan(towards) | (wide == towards), 0, step).astype(int)
     want = values[np.clip(at + step, 0, values.size - 1)]
     want[np.isnan(wide) | np.isnan(towards)] = np.nan
