@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "backend/backend.h"
 #include "backend/cpu/fft.h"
 #include "backend/cpu/isa.h"
 
@@ -156,7 +157,10 @@ int run() {
 
 // The instruction set is chosen once in a process: without arguments, one process for each.
 int main(int argc, char** argv) {
-    if (argc > 1) return run();
+    if (argc > 1) {
+        register_devices();
+        return run();
+    }
     int failed = 0;
     for (const InstructionSet& isa : usable_instruction_sets()) {
         setenv("ASCEND_ARRAY_API_ISA", isa.name, 1);
