@@ -1,4 +1,4 @@
-"""Devices, strictness, threads and memory of the running library.
+"""Devices, strictness, threads, memory, and exchange with Arrow.
 
 None of these names belongs to the standard: portable code does not need them.
 
@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from . import _core
+from ._arrow import ArrowArray, from_arrow, to_arrow
 from ._core import Array
 from ._device import Device
 from ._fallback import Fallback, HostFallbackWarning, fallbacks, set_fallback
@@ -33,6 +34,7 @@ __all__ = [
     "Arena",
     "ArenaStatistics",
     "Array",
+    "ArrowArray",
     "Device",
     "Event",
     "Fallback",
@@ -47,6 +49,7 @@ __all__ = [
     "current_stream",
     "evaluate",
     "fallbacks",
+    "from_arrow",
     "get_hints",
     "get_num_threads",
     "get_precision",
@@ -62,6 +65,7 @@ __all__ = [
     "set_strict",
     "strict",
     "synchronize",
+    "to_arrow",
 ]
 
 # None where the setting of the process holds; True or False inside `strict`.

@@ -224,6 +224,7 @@ inline constexpr PyMethodDef kEnd = {nullptr, nullptr, 0, nullptr};
 // The tables, one of each binding file; each ends with kEnd.
 extern PyMethodDef elementwise_methods[];
 extern PyMethodDef creation_methods[];
+extern PyMethodDef arrow_methods[];
 extern PyMethodDef interop_methods[];
 extern PyMethodDef manipulation_methods[];
 extern PyMethodDef indexing_methods[];

@@ -6,7 +6,6 @@
 #include "python/interop.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -18,6 +17,7 @@
 #include "core/view.h"
 #include "graph/placement.h"
 #include "python/dlpack.h"
+#include "python/foreign.h"
 #include "python/state.h"
 
 namespace asc::python {
@@ -32,57 +32,6 @@ Array foreign_array(Ref<Block> block, StorageKind kind, bool read_only, DType dt
 
 // One 0/1 byte an element, as NumPy and 8-bit DLPack have bools, to packed bits.
 Array pack_bytes(const Array& bytes) { return cast(bytes, DType::Bool); }
-
-// ---- owners of foreign memory
-
-// Deleted by a thread that holds the interpreter's lock. Others put it into a list, which needs no
-// memory for that.
-struct Owner {
-    Owner() = default;
-    Owner(const Owner&) = delete;
-    Owner& operator=(const Owner&) = delete;
-    virtual ~Owner() = default;
-    Owner* next = nullptr;
-};
-std::atomic<Owner*> dropped_owners{nullptr};
-
-}  // namespace
-
-void release_queued_owners() {
-    if (!dropped_owners.load(std::memory_order_relaxed)) return;
-    Owner* owner = dropped_owners.exchange(nullptr, std::memory_order_acquire);
-    // Owners may run Python code, which must not see an exception that is on its way.
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    while (owner) delete std::exchange(owner, owner->next);
-    PyErr_Restore(type, value, trace);
-}
-
-namespace {
-
-// Deletes an Owner in a thread that holds the interpreter's lock: this one, or soon the main thread
-// or one that comes back from waiting.
-void release_owner(void* context) {
-    // After the interpreter's end the owner is gone with it.
-    if (!Py_IsInitialized()) return;
-    auto* owner = static_cast<Owner*>(context);
-    if (PyGILState_Check()) {
-        delete owner;
-        return;
-    }
-    Owner* first = dropped_owners.load(std::memory_order_relaxed);
-    do {
-        owner->next = first;
-    } while (!dropped_owners.compare_exchange_weak(first, owner, std::memory_order_release));
-    // One request is enough, and a full list of them no loss: who comes back from waiting looks,
-    // too.
-    if (!first) Py_AddPendingCall([](void*) { return release_queued_owners(), 0; }, nullptr);
-}
-
-// A Block over memory of the owner, which it takes over in any case.
-Ref<Block> foreign_block(std::byte* data, int64_t nbytes, std::unique_ptr<Owner> owner) {
-    return Block::borrow(data, nbytes, kCpu, release_owner, owner.release());
-}
 
 // ---- import by the buffer protocol
 

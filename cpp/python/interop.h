@@ -4,9 +4,6 @@
 
 namespace asc::python {
 
-// Releases owners of foreign memory that threads without the interpreter's lock have dropped.
-void release_queued_owners();
-
 bool is_ndarray(PyObject* o);
 // Whatever asarray accepts: an array as it is, else a snapshot on the device.
 Array as_array(PyObject* o, DeviceId device, const char* function);

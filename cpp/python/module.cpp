@@ -6,6 +6,7 @@
 #include "core/view.h"
 #include "graph/tape.h"
 #include "python/bind.h"
+#include "python/foreign.h"
 #include "python/interop.h"
 #include "python/state.h"
 #include "python/streams.h"
@@ -298,7 +299,8 @@ NB_MODULE(_core, m) {
           statistics_methods, sorting_methods, linalg_methods, fft_methods, random_methods}) {
         add_functions(m, table, asc::profiler::Category::Compute);
     }
-    add_functions(m, interop_methods, asc::profiler::Category::Copy);
+    for (PyMethodDef* table : {interop_methods, arrow_methods})
+        add_functions(m, table, asc::profiler::Category::Copy);
     for (PyMethodDef* table : {module_methods, runtime_methods, profiler_methods, graph_methods})
         add_functions(m, table, asc::profiler::Category::Host);
     define_streams(m);
