@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -43,6 +44,8 @@ void runner_loop(Crew* mine) {
         ++mine->busy;
         lock.unlock();
         work.run(work.context);
+        // A child that this thread forked has no other that could go on: its work is done.
+        if (mine != crew) std::_Exit(0);
         lock.lock();
         --mine->busy;
         mine->quiet.notify_all();

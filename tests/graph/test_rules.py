@@ -626,6 +626,39 @@ def test_fork_inside_of_a_rule(child):
     )
 
 
+def test_a_rule_may_fork_on_a_thread_of_the_engine(child):
+    """That thread is the only one of the child, and ends it."""
+    child(
+        """
+        warnings.simplefilter("ignore")
+        x = xp.asarray(np.zeros(20_000))
+        other = runtime.Stream()
+        children, threads = [], []
+
+        @graph.fusion_rule
+        def forking(g):
+            if not children:
+                threads.append(threading.get_native_id())
+                children.append(os.fork())
+
+        y = xp.exp(x) * 2.0
+        with other:
+            w = y + 1.0  # hands the work above to the engine's threads
+        end = time.monotonic() + 30
+        while not children and time.monotonic() < end:
+            time.sleep(0.01)
+        assert threads and threads[0] != threading.get_native_id()
+        assert float(w[0]) == 3.0
+        while time.monotonic() < end:
+            done, status = os.waitpid(children[0], os.WNOHANG)
+            if done:
+                break
+            time.sleep(0.01)
+        assert (done, status) == (children[0], 0)
+        """
+    )
+
+
 # ---- results never change
 
 
