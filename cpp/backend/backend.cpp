@@ -6,6 +6,7 @@
 
 #include "backend/cann/device.h"
 #include "backend/cpu/device.h"
+#include "backend/cpu/fft_plan.h"
 
 namespace asc {
 
@@ -82,7 +83,10 @@ void register_devices() {
     devices::preferred = *found;
 }
 
-void install_device_fork_handlers() { cpu::install_device_fork_handlers(); }
+void install_device_fork_handlers() {
+    cpu::install_device_fork_handlers();
+    cpu::install_plan_fork_handlers();
+}
 
 // ---- dtypes
 

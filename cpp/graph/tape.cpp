@@ -126,12 +126,14 @@ struct ForkGuard {
             return;
         }
         for (Tape* tape : registry().all()) tape->finish(Waiting::Signals::Ignored);
-        {
-            Waiting waiting(Waiting::Signals::Ignored);
-            fork_waits = true;
-            while (!claim_all()) std::this_thread::sleep_for(std::chrono::microseconds(20));
+        fork_waits = true;
+        for (;;) {
+            const size_t count = claim_idle();
+            // With the interpreter's lock again: who waits for one of these mutexes may hold it.
+            registry().mutex.lock();
+            if (claim_from(count)) break;  // tapes that were made meanwhile
+            registry().mutex.unlock();
         }
-        // Last, with the interpreter's lock again: who waits for one of these may hold it.
         for (Tape* tape : registry().tapes) tape->mutex_.lock();
     }
     static void unlock() {
@@ -157,11 +159,19 @@ struct ForkGuard {
   private:
     inline static bool claimed = false;  // every tape, by the thread that forks
 
-    // All tapes or none: a thread that runs one tape may need another.
-    static bool claim_all() {
-        std::unique_lock lock(registry().mutex);
+    // Waits until no tape runs, and claims them; how many there are.
+    static size_t claim_idle() {
+        Waiting waiting(Waiting::Signals::Ignored);
+        for (;; std::this_thread::sleep_for(std::chrono::microseconds(20))) {
+            std::lock_guard lock(registry().mutex);
+            if (claim_from(0)) return registry().tapes.size();
+        }
+    }
+    // The tapes from number `first` on, behind those claimed before. All or none: a thread that
+    // runs one tape may need another.
+    static bool claim_from(size_t first) {
         const std::vector<Tape*>& tapes = registry().tapes;
-        for (size_t i = 0; i < tapes.size(); ++i) {
+        for (size_t i = first; i < tapes.size(); ++i) {
             if (claim(*tapes[i])) continue;
             while (i-- > 0) {
                 std::lock_guard tape_lock(tapes[i]->mutex_);
@@ -170,7 +180,6 @@ struct ForkGuard {
             }
             return false;
         }
-        lock.release();
         return true;
     }
     static bool claim(Tape& tape) {

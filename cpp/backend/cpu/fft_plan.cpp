@@ -382,12 +382,16 @@ Cache<Plan>& cache() {
     static Cache<Plan>& instance = []() -> Cache<Plan>& {
         Cache<Plan>& made = *new Cache<Plan>;
         pool::on_shortage([] { cache<Plan>().clear(); });
-        // A forked child must not inherit a mutex that some other thread holds.
-        pthread_atfork([] { cache<Plan>().mutex().lock(); }, [] { cache<Plan>().mutex().unlock(); },
-                       [] { cache<Plan>().mutex().unlock(); });
         return made;
     }();
     return instance;
+}
+
+// A forked child must not inherit a mutex that some other thread holds.
+template <class Plan>
+void install_fork_handlers() {
+    pthread_atfork([] { cache<Plan>().mutex().lock(); }, [] { cache<Plan>().mutex().unlock(); },
+                   [] { cache<Plan>().mutex().unlock(); });
 }
 
 // The plan from the cache, or one that make(plan) fills. It outlives the arena of its first user.
@@ -431,6 +435,11 @@ std::shared_ptr<const FftRealPlan> FftRealPlan::get(DType real, int64_t n) {
         plan.half = FftPlan::get(real, n / 2);
         with_builder(real, n, [&](const auto& builder) { builder.build_real(plan); });
     });
+}
+
+void install_plan_fork_handlers() {
+    install_fork_handlers<FftPlan>();
+    install_fork_handlers<FftRealPlan>();
 }
 
 }  // namespace asc::cpu

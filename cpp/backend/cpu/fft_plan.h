@@ -59,4 +59,7 @@ struct FftRealPlan {
     static std::shared_ptr<const FftRealPlan> get(DType real, int64_t n);
 };
 
+// Once, before those of tapes: a thread that waits for the interpreter's lock must not hold plans.
+void install_plan_fork_handlers();
+
 }  // namespace asc::cpu
