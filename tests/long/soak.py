@@ -86,7 +86,8 @@ class Soak:
         kept = []
         try:
             for i in range(1000):
-                kept.append(xp.full(int(rng.integers(1, 4 * MIB)), i, dtype=xp.uint8) + 1)
+                size = int(rng.integers(1, 4 * MIB))
+                kept.append(xp.full(size, i % 256, dtype=xp.uint8) + 1)
                 if rng.random() < 0.003:
                     break
             runtime.evaluate(*kept)

@@ -257,6 +257,7 @@ def test_memory_in_use_is_what_the_pool_says():
     with Profiler() as profile:
         before = runtime.MemoryPool().statistics().used
         x = xp.zeros(1_000_000)
+        runtime.evaluate(x)
         after = runtime.MemoryPool().statistics().used
         del x
     came = [e for e in events(profile, "memory") if e.written > 8_000_000]
