@@ -53,3 +53,10 @@ def test_paths_in_documents_exist(document):
     )
     assert paths
     assert [p for p in sorted(paths) if not (ROOT / p).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "picture", sorted((ROOT / "docs" / "pictures").glob("*.svg")), ids=lambda p: p.name
+)
+def test_pictures_name_no_path_of_a_machine(picture):
+    assert re.findall(r"line: /[^<,]*", picture.read_text()) == []
