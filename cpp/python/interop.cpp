@@ -618,7 +618,7 @@ Array unpacked_bytes(const Array& x) {
 
 // A NumPy array on the memory of x; bool and what NumPy cannot view are copied.
 PyObject* export_buffer(PyObject* const* args) {
-    const Array x = readable(to_array(args[0], "export_buffer", "x"), "export_buffer");
+    const Array x = readable(to_array(args[0], "__array__", "self"), "__array__");
     auto view_as = [&](const Array& memory, PyObject* dtype) {
         Object carrier = Object::steal(wrap(Array(memory)));
         Object buffer = Object::steal(PyMemoryView_FromObject(carrier.get()));

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "core/error.h"
@@ -111,8 +112,9 @@ struct ThreadCache {
 struct Pool {
     std::mutex mutex;  // guards what follows, up to `segments`
     Shelf shelves[kClasses];
-    std::vector<ThreadCache*> caches;  // of all threads, and those that wait for one
-    std::vector<ThreadCache*> idle;    // of threads that have ended
+    ThreadCache strays;  // counts what threads give back that have no memory for a cache
+    std::vector<ThreadCache*> caches{&strays};  // of all threads, and those that wait for one
+    std::vector<ThreadCache*> idle;             // of threads that have ended
     int64_t peak = 0;
     std::vector<void (*)()> releases;
     Segments segments;
@@ -183,6 +185,16 @@ struct ThreadCacheOwner {
     thread_local ThreadCacheOwner owner;
     current_cache = owner.cache;
     return *owner.cache;
+}
+
+// To give memory back must not need any.
+[[gnu::cold, gnu::noinline]] bool has_cache_on_first_use() {
+    try {
+        first_use();
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
 }
 
 ThreadCache& thread_cache() { return current_cache ? *current_cache : first_use(); }
@@ -263,6 +275,20 @@ void* take(int64_t nbytes, ThreadCache& cache) {
     nbytes <= kSmall ? give_small(p, class_of(nbytes), cache) : pool().segments.give(p, nbytes);
 }
 
+[[gnu::cold, gnu::noinline]] void free_without_cache(void* p, int64_t nbytes) {
+    if (Arena::exists() && Arena::give(p)) return;
+    Pool& shared = pool();
+    std::lock_guard lock(shared.mutex);
+    shared.strays.used.add(-piece_bytes(nbytes));
+    if (nbytes <= kSmall && keeps_small) {
+        shared.shelves[class_of(nbytes)].push(p);
+    } else if (nbytes > kSmall && is_enabled) {
+        shared.segments.give(p, nbytes);
+    } else {
+        shared.segments.give_apart(p, piece_bytes(nbytes));
+    }
+}
+
 }  // namespace
 
 int64_t machine_memory() { return Segments::machine_memory(); }
@@ -310,7 +336,8 @@ void* allocate(int64_t nbytes, void (*relieve)()) {
 }
 
 void free(void* p, int64_t nbytes) {
-    ThreadCache& cache = thread_cache();
+    if (!current_cache && !has_cache_on_first_use()) return free_without_cache(p, nbytes);
+    ThreadCache& cache = *current_cache;
     if (nbytes <= kSmall && !Arena::exists() && keeps_small) {
         int index = class_of(nbytes);
         Shelf& shelf = cache.shelves[index];
