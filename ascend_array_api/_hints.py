@@ -52,8 +52,9 @@ def reuse_buffer(x: Array, /) -> None:
     >>> y[0]
     Array(2., dtype=float64, device=cpu)
     >>> x
-    Array(<RuntimeError: __array__: the memory of the array was given back by reuse_buffer; it, its views and \
-what shares its memory cannot be used any more>, shape=(1000,), dtype=float64, device=cpu)
+    Array(<RuntimeError: __array__: the memory of the array was given back by reuse_buffer; \
+it, its views and what shares its memory cannot be used any more>, shape=(1000,), \
+dtype=float64, device=cpu)
     """
     if not _core.reuse_buffer(x):
         warnings.warn(
