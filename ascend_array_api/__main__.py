@@ -1,10 +1,10 @@
-"""Command line: `python -m ascend_array_api demo`, `info`, `accuracy`, `trace`, `conformance`."""
+"""Command line: `python -m ascend_array_api demo`, `info`, `bench`, `accuracy`, `trace`, ..."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 
-from ascend_array_api import _timeline
+from ascend_array_api import _bench, _timeline
 from ascend_array_api.testing import _accuracy
 from ascend_array_api.testing.conformance import command
 
@@ -19,6 +19,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     info.add_argument("--json", action="store_true", help="print one JSON object")
     accuracy = commands.add_parser("accuracy", help="measure the error of the math functions")
     _accuracy.configure(accuracy)
+    bench = commands.add_parser("bench", help="time works beside the libraries installed here")
+    _bench.configure(bench)
     kit = commands.add_parser("conformance", help="test a namespace against the standard")
     command.configure(kit)
     trace = commands.add_parser("trace", help="draw a profiler's trace as a picture")
@@ -30,6 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return command.run(args)
     if args.command == "accuracy":
         return _accuracy.run(args)
+    if args.command == "bench":
+        return _bench.run(args)
     if args.command == "demo":
         from ascend_array_api import _demo
 

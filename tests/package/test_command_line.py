@@ -1,4 +1,4 @@
-"""`python -m ascend_array_api`: info and demo."""
+"""`python -m ascend_array_api`: info, demo and bench."""
 
 import json
 import subprocess
@@ -43,3 +43,54 @@ def test_bad_arguments_end_with_status_2(child_env, arguments):
     done = _run(child_env, *arguments)
     assert done.returncode == 2
     assert done.stderr
+
+
+class TestBench:
+    SMALL = ("bench", "--size", "64", "--rounds", "1", "--libraries", "numpy")
+
+    def test_json_has_a_time_of_each(self, child_env):
+        done = _run(child_env, *self.SMALL, "--json")
+        assert done.returncode == 0, done.stderr
+        answer = json.loads(done.stdout)
+        assert set(answer["versions"]) == {"ascend_array_api", "numpy"}
+        assert len(answer["seconds"]) >= 8
+        for seconds in answer["seconds"].values():
+            assert set(seconds) == {"ascend_array_api", "numpy"}
+            assert all(0 < s < 10 for s in seconds.values())
+
+    def test_table_and_picture(self, child_env, tmp_path):
+        pytest.importorskip("matplotlib")
+        picture = tmp_path / "bench.png"
+        done = _run(child_env, *self.SMALL, "-o", str(picture))
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.splitlines()
+        assert lines[0].split() == ["milliseconds", "ascend_array_api", "numpy"]
+        assert all(line.endswith("x") for line in lines[1:-1])
+        assert picture.read_bytes().startswith(b"\x89PNG")
+
+    def test_results_that_differ_are_an_error(self, child_env, tmp_path):
+        (tmp_path / "torch.py").write_text("from numpy import *\ndef exp(x): return x\n")
+        env = child_env | {"PYTHONPATH": f"{tmp_path}:{child_env['PYTHONPATH']}"}
+        done = _run(env, "bench", "--size", "64", "--rounds", "1", "--libraries", "torch")
+        assert done.returncode == 1
+        assert "exp(-a * a) * b + 1: torch computes" in done.stderr
+
+    def test_a_library_that_fails_is_an_error(self, child_env, tmp_path):
+        (tmp_path / "torch.py").write_text("raise RuntimeError('broken')\n")
+        env = child_env | {"PYTHONPATH": f"{tmp_path}:{child_env['PYTHONPATH']}"}
+        done = _run(env, "bench", "--size", "64", "--rounds", "1", "--libraries", "torch")
+        assert done.returncode == 1
+        assert "torch failed, with exit status 1" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("--libraries", "matlab"), "unknown library 'matlab'; accepted: ascend_array_api"),
+            (("--size", "7"), "--size is at least 8"),
+            (("--rounds", "0"), "--rounds at least 1"),
+        ],
+    )
+    def test_bad_arguments(self, child_env, arguments, message):
+        done = _run(child_env, "bench", *arguments)
+        assert done.returncode == 2
+        assert message in done.stderr
