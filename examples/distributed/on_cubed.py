@@ -1,7 +1,7 @@
 """Principal components on Cubed, whose chunks are arrays of the module in its environment variable.
 
 The same lines run on any executor of Cubed: "threads", "processes", "lithops", "ray", "spark", ...
-Processes are spawned: a fork of a process in which Zarr's threads run can hang.
+Processes are spawned, Cubed's own choice: a fork of a process in which Zarr's threads run can hang.
 """
 
 import os

@@ -5,17 +5,15 @@ ascend_array_api, in a process with a resource limit; NumPy computes without one
 """
 
 import argparse
-import importlib
-import multiprocessing
+import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import zarr
-from dataset import COLUMNS, limit_memory, reference, write
+from dataset import COLUMNS, reference, write
 
 EXECUTORS = (
     "cubed:threads",
@@ -28,40 +26,15 @@ EXECUTORS = (
 TOLERANCE = 1e-9
 
 
-def refuses_whole(table: Path) -> bool:
-    """Return whether the limit keeps the table from being read at once."""
-    try:
-        zarr.open_array(table, mode="r")[:]
-    except MemoryError:
-        return True
-    return False
-
-
-def work(executor: str, limit: int, folder: Path) -> None:
-    """Compute with one executor under the limit, in this process; save what came out."""
-    limit_memory(limit)
-    system, _, name = executor.partition(":")
-    module = importlib.import_module(f"on_{system}")
-    table = folder / "table.zarr"
-    too_large = refuses_whole(table)
-    start = time.perf_counter()
-    variances = module.components(table, folder / "scores.zarr", name, limit)
-    seconds = time.perf_counter() - start
-    np.savez(folder / "result.npz", variances=variances, seconds=seconds, too_large=too_large)
-
-
 def compare(executor: str, limit: int, table: Path, wanted: tuple[Any, Any]) -> bool:
     """Compute with one executor in a process of its own; return whether NumPy's result is met."""
     with tempfile.TemporaryDirectory(dir=table.parent) as name:
         folder = Path(name)
         (folder / "table.zarr").symlink_to(table)
-        child = multiprocessing.get_context("spawn").Process(
-            target=work, args=(executor, limit, folder)
-        )
-        child.start()
-        child.join()
-        if child.exitcode:
-            print(f"{executor}: FAILED with exit code {child.exitcode}")
+        script = Path(__file__).with_name("limited.py")
+        child = subprocess.run([sys.executable, script, executor, str(limit), folder])
+        if child.returncode:
+            print(f"{executor}: FAILED with exit status {child.returncode}")
             return False
         result = np.load(folder / "result.npz")
         scores: Any = zarr.open_array(folder / "scores.zarr", mode="r")[:]
