@@ -26,6 +26,7 @@ from ._fallback import Fallback, HostFallbackWarning, fallbacks, set_fallback
 from ._hints import get_hints, reuse_buffer, set_hint
 from ._memory import Arena, ArenaStatistics, MemoryPool, MemoryStatistics, arena
 from ._precision import get_precision, precision
+from ._predictive import get_mode, set_mode
 from ._prefetch import Prefetcher, prefetch
 from ._routing import Route, RoutingTable, routing
 from ._streams import Event, Stream, current_stream
@@ -51,6 +52,7 @@ __all__ = [
     "fallbacks",
     "from_arrow",
     "get_hints",
+    "get_mode",
     "get_num_threads",
     "get_precision",
     "get_strict",
@@ -61,6 +63,7 @@ __all__ = [
     "routing",
     "set_fallback",
     "set_hint",
+    "set_mode",
     "set_num_threads",
     "set_strict",
     "strict",
@@ -229,6 +232,7 @@ _SWITCHES = {
     "ASCEND_ARRAY_API_FUSION": ("on", "off"),
     "ASCEND_ARRAY_API_POOL": ("on", "off"),
     "ASCEND_ARRAY_API_TRACE": ("0", "1"),
+    "ASCEND_ARRAY_API_MODE": ("default", "predictive"),
 }
 
 
@@ -246,3 +250,5 @@ def __dir__() -> list[str]:
 _core.register_strict_var(_strict_here)
 _check_switches()
 _core.set_strict(os.environ.get("ASCEND_ARRAY_API_STRICT") != "0")
+if os.environ.get("ASCEND_ARRAY_API_MODE") == "predictive":
+    set_mode("predictive")

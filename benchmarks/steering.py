@@ -11,7 +11,7 @@ import numpy as np
 from effects import main
 from harness import BASE, OURS
 from techniques import NUMPY, SWITCHED_OFF, Effect, Target, Work, finish, floats, speed, timed
-from works import encoder
+from works import camera, encoder, shallow_water
 
 
 def _hint(xp: Any, enabled: bool, hint: str) -> Callable[[Any], Any]:
@@ -146,6 +146,55 @@ def prefetched(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
     return total, {"seconds": time.perf_counter() - start}
 
 
+def _logistic(xp: Any) -> Callable[[], Any]:
+    """Return 200 steps of logistic-regression descent at 2000 x 32, from the start."""
+    table, slope = floats(xp, (2000, 32)), floats(xp, (2000,))
+    target = xp.astype(slope > 0.5, xp.float32)
+
+    def descend() -> Any:
+        weights = xp.zeros(32, dtype=xp.float32)
+        for _ in range(200):
+            error = 1.0 / (1.0 + xp.exp(-(table @ weights))) - target
+            weights = weights - 0.1 * (table.T @ error) / 2000.0
+            finish(xp, weights)
+        return weights
+
+    return descend
+
+
+def _softmax(xp: Any) -> Callable[[], Any]:
+    x = floats(xp, (2000, 500))
+
+    def softmax() -> Any:
+        e = xp.exp(x - xp.max(x, axis=1, keepdims=True))
+        return e / xp.sum(e, axis=1, keepdims=True)
+
+    return softmax
+
+
+def _once(xp: Any) -> Callable[[], Any]:
+    """Return work that is another one each time."""
+    x = floats(xp, (1 << 15,))
+    sizes = iter(range(1 << 14, 1 << 15))
+
+    def other() -> Any:
+        part = x[: next(sizes)]
+        return xp.sum(xp.sqrt(part * part + 1.0) - part)
+
+    return other
+
+
+def predicted(prepare: Callable[[Any], Callable[[], Any]], repeats: int) -> Work:
+    """Do the same again and again, in predictive mode."""
+
+    def work(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
+        if enabled and xp.__name__ == OURS:
+            xp.runtime.set_mode("predictive")
+        return timed(xp, prepare(xp), repeats)
+
+    return work
+
+
 def precision(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
     """Run a layer of an encoder; the error is the largest one, of values around 1."""
     exact = encoder.prepare(np, np.float64)()
@@ -176,6 +225,20 @@ EFFECTS = {
         prefetched,
         speed("off", 1.8),
     ),
+    "predict": _effect(
+        "200 steps of logistic-regression descent, 2000 x 32 float32; predictive mode",
+        predicted(_logistic, 30),
+        speed("off", 1.15),
+    ),
+    **{
+        f"predict-{name}": _effect(text, predicted(prepare, repeats), speed("off", least))
+        for name, text, prepare, repeats, least in (
+            ("water", "a step of the shallow-water equations", shallow_water.prepare, 60, 0.95),
+            ("camera", "a camera frame, 4K", camera.prepare, 100, 0.95),
+            ("softmax", "a softmax of 2000 x 500", _softmax, 300, 0.95),
+            ("once", "small work that is another one each time", _once, 5000, 0.9),
+        )
+    },
     "reuse": _effect(
         "three steps on 32 MiB, whose results keep their names but are given back",
         reuse,

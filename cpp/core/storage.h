@@ -207,6 +207,7 @@ class Storage {
     bool has(Hint hint) const {
         return hints_.load(std::memory_order_relaxed) >> static_cast<int>(hint) & 1;
     }
+    uint8_t hints() const { return hints_.load(std::memory_order_relaxed); }
     void add(Hint hint) { hints_.fetch_or(static_cast<uint8_t>(1 << static_cast<int>(hint))); }
     // Nobody looks at it any more: its Block goes as soon as recorded work is done with it. False,
     // with nothing done, where the memory is shared() or gone already.

@@ -8,8 +8,10 @@
 #include <optional>
 #include <unordered_map>
 
+#include "graph/attempt.h"
 #include "graph/group.h"
 #include "graph/observe.h"
+#include "graph/plan.h"
 #include "graph/rows.h"
 #include "graph/rules.h"
 #include "runtime/profiler.h"
@@ -17,7 +19,7 @@
 namespace asc {
 namespace {
 
-std::atomic<int64_t> dead_count{0}, group_count{0};
+std::atomic<int64_t> dead_count{0}, group_count{0}, replay_count{0};
 
 // Made ahead: there may be no memory for it later.
 const Failure& out_of_memory = *new Failure(
@@ -66,6 +68,14 @@ struct Use {
     bool visible = false;         // someone beside the entries can see its bytes
 };
 
+void run(const Work& work) {
+    work.allocate();
+    work.run();
+}
+
+// Nobody will look at its bytes any more.
+void discard(Storage& storage) { storage.gone() ? storage.drop_gone_block() : storage.discard(); }
+
 class Scheduler {
   public:
     explicit Scheduler(std::span<Entry> entries) : entries_(entries) {
@@ -105,6 +115,24 @@ class Scheduler {
             g = batch.end;
         }
         return std::move(*snapshot_);
+    }
+
+    // Makes a plan of what it runs.
+    void capture(const Structure& structure) {
+        for (const Structure::Owner& owner : structure.owners()) {
+            const Use& use = uses_[owner.storage];
+            // Other threads may have let go of an array meanwhile.
+            if (use.held != owner.held || use.visible != (owner.held || !owner.promised)) return;
+        }
+        structure_ = &structure;
+        captured_ = std::make_unique<CapturedPlan>(structure);
+        for (const Entry& e : entries_)
+            if (e.done) captured_->dead.push_back(number_of(e));
+    }
+    // Null where something went wrong, or other than it will the next time.
+    std::unique_ptr<CapturedPlan> captured() {
+        if (captured_ && outcome_.finished) captured_->complete(*structure_, entries_);
+        return outcome_.finished ? std::move(captured_) : nullptr;
     }
 
     Outcome run() {
@@ -264,60 +292,42 @@ class Scheduler {
         gather(batch, first);
         auto& [from, end, works, rows, by_rows] = batch;
         if (snapshot_) add_to_snapshot(batch);
+        if (captured_ && works.empty()) captured_.reset();
+        if (captured_) {
+            captured_->add(title(groups(batch)), works, by_rows, numbers(batch), *structure_,
+                           entries_);
+        }
         if (!by_rows && !works.empty() && fusion_enabled())
             works[0].reuse_inputs([&](Storage& s) { return is_spare(s, static_cast<int>(first)); });
         group_count.fetch_add(by_rows || works.empty() || !works[0].empty(),
                               std::memory_order_relaxed);
         profiler::Span span(profiler::Kind::Work, profiler::Category::Compute, "");
         if (span) {
-            describe(*span, {groups_.data() + first, end - first}, works,
+            std::vector<const Entry*> entries;
+            for (const Group& group : groups(batch))
+                entries.insert(entries.end(), group.entries().begin(), group.entries().end());
+            describe(*span, title(groups(batch)), entries, works,
                      [&](Storage& s) { return is_kept(s, end); });
         }
         const bool done =
             !works.empty() && attempt(works, [&] {
                                   by_rows ? rows.run([&](Storage& s) { return is_kept(s, end); })
-                                          : run(works[0]);
+                                          : asc::run(works[0]);
                               }) == nullptr;
+        if (!done) captured_.reset();
         for (size_t g = first; !done && g < end; ++g) run_apart(groups_[g]);
         if (snapshot_) complete_snapshot();
         return end;
     }
 
-    static void run(const Work& work) {
-        work.allocate();
-        work.run();
+    std::span<const Group> groups(const Batch& batch) const {
+        return {groups_.data() + batch.first, batch.end - batch.first};
     }
-
-    // Runs f, which computes the works; returns what it threw, if it did. Then new results are
-    // promises as before.
-    template <class F>
-    static std::exception_ptr attempt(const std::deque<Work>& works, F&& f) {
-        std::vector<Storage*> fresh;
-        std::vector<Array> in_place;
-        bool inherits = false;
-        for (const Work& work : works) {
-            inherits |= !work.inherits.empty();
-            work.for_each_output([&](const Array& out) {
-                if (out.storage->promised()) {
-                    fresh.push_back(out.storage.get());
-                } else {
-                    in_place.push_back(out);
-                }
-            });
-        }
-        Region region;
-        BitLock lock(in_place);
-        Abandonable abandonable(in_place.empty() && !inherits);
-        try {
-            f();
-            return nullptr;
-        } catch (const Interrupted&) {
-            for (Storage* storage : fresh) storage->discard();
-            throw;
-        } catch (...) {
-            for (Storage* storage : fresh) storage->discard();
-            return std::current_exception();
-        }
+    std::vector<int> numbers(const Batch& batch) const {
+        std::vector<int> numbers;
+        for (const Group& group : groups(batch))
+            for (const Entry* e : group.entries()) numbers.push_back(number_of(*e));
+        return numbers;
     }
 
     // Runs a group result by result, so that only those fail that have to. In-place writes come
@@ -352,7 +362,7 @@ class Scheduler {
             return std::find(results.begin(), results.end(), &storage) != results.end();
         }));
         if (Failure failure = part.inherited()) return failure;
-        if (auto thrown = attempt(works, [&] { run(part); })) std::rethrow_exception(thrown);
+        if (auto thrown = attempt(works, [&] { asc::run(part); })) std::rethrow_exception(thrown);
         return nullptr;
     }
 
@@ -382,11 +392,9 @@ class Scheduler {
 
     void add_to_snapshot(Batch& batch) {
         Snapshot::Group& group = snapshot_->groups.emplace_back();
-        group.name = title({groups_.data() + batch.first, batch.end - batch.first});
+        group.name = title(groups(batch));
         group.by_rows = batch.by_rows;
-        for (size_t g = batch.first; g < batch.end; ++g) {
-            for (const Entry* e : groups_[g].entries()) group.nodes.push_back(number_of(*e));
-        }
+        group.nodes = numbers(batch);
         for (size_t w = 0; w < batch.works.size(); ++w) {
             const Work& work = batch.works[w];
             if (work.call.finished)
@@ -424,8 +432,7 @@ class Scheduler {
     void let_go(Group& group, int number) {
         group.for_each_storage([&](Storage& storage) {
             const Use& use = uses_[&storage];
-            if (use.held || std::max(use.read_group, use.write_group) != number) return;
-            storage.gone() ? storage.drop_gone_block() : storage.discard();
+            if (!use.held && std::max(use.read_group, use.write_group) == number) discard(storage);
         });
     }
 
@@ -437,6 +444,85 @@ class Scheduler {
     std::vector<Wish> wishes_;  // one for each fusion of the decisions
     std::vector<bool> merged_;  // by entry: an equal one, or none, does its work
     std::optional<Snapshot> snapshot_;
+    const Structure* structure_ = nullptr;
+    std::unique_ptr<CapturedPlan> captured_;
+};
+
+// Runs entries by the plan of a list of the same structure.
+class Replay {
+  public:
+    Replay(CapturedPlan& plan, const Structure& structure, std::span<Entry> entries)
+        : plan_(plan), structure_(structure), entries_(entries) {}
+
+    // False where a step failed: entries that are not done have still to run.
+    bool run(Outcome& outcome) {
+        for (int dead : plan_.dead) entries_[static_cast<size_t>(dead)].done = true;
+        dead_count.fetch_add(static_cast<int64_t>(plan_.dead.size()), std::memory_order_relaxed);
+        replay_count.fetch_add(1, std::memory_order_relaxed);
+        try {
+            for (size_t s = 0; s < plan_.steps.size(); ++s) {
+                if (s > 0 && Waiting::due()) throw Interrupted{};
+                CapturedPlan::Step& step = plan_.steps[s];
+                if (!run(step, static_cast<int>(s))) return false;
+                for (int number : step.entries) entries_[static_cast<size_t>(number)].done = true;
+                for (int owner : step.ends)
+                    discard(*structure_.owners()[static_cast<size_t>(owner)].storage);
+            }
+        } catch (const Interrupted&) {
+            outcome.finished = false;
+        }
+        return true;
+    }
+
+  private:
+    bool run(CapturedPlan::Step& step, int number) {
+        CapturedPlan::Bound bound(step, structure_, entries_);
+        for (const Work& work : step.works)
+            if (work.inherited()) return false;
+        RowBlocks rows;
+        if (step.by_rows) {
+            for (const Work& work : step.works) rows.add(work);
+        } else if (fusion_enabled()) {
+            step.works[0].reuse_inputs([&](Storage& s) { return is_spare(s, number); });
+        }
+        const auto kept = [&](Storage& s) { return is_kept(s, number); };
+        group_count.fetch_add(step.by_rows || !step.works[0].empty(), std::memory_order_relaxed);
+        profiler::Span span(profiler::Kind::Work, profiler::Category::Compute, "");
+        if (span) {
+            std::vector<const Entry*> entries;
+            for (int entry : step.entries) entries.push_back(&entries_[static_cast<size_t>(entry)]);
+            describe(*span, step.name, entries, step.works, kept);
+        }
+        Tuner::Run timed(*step.tuner);
+        const bool done = attempt(step.works, [&] {
+                              step.by_rows ? rows.run(kept) : asc::run(step.works[0]);
+                          }) == nullptr;
+        if (done) timed.succeeded();
+        return done;
+    }
+
+    const Structure::Owner& owner(const Storage& storage) const {
+        return structure_.owners()[static_cast<size_t>(structure_.number_of(&storage))];
+    }
+    int last_step(const Storage& storage) const {
+        return plan_.last_steps[static_cast<size_t>(structure_.number_of(&storage))];
+    }
+    // Nobody looks at the storage's bytes behind this step, which reads them.
+    bool is_spare(Storage& storage, int step) const {
+        if (last_step(storage) > step || !storage.owns_block()) return false;
+        const Structure::Owner& use = owner(storage);
+        if (!use.held) return true;
+        return storage.has(Hint::Temporary) && use.one_array && storage.donate(use.references);
+    }
+    // Someone looks at the storage's bytes behind this step.
+    bool is_kept(Storage& storage, int step) const {
+        const Structure::Owner& use = owner(storage);
+        return use.held || !use.promised || last_step(storage) > step;
+    }
+
+    CapturedPlan& plan_;
+    const Structure& structure_;
+    std::span<Entry> entries_;
 };
 
 // Plans and runs one entry; where there is no memory for a plan, its result fails.
@@ -453,17 +539,52 @@ Outcome run_entry(Entry& e) {
     }
 }
 
+// Plans and runs entries; a plan of them is kept where that is wanted.
+Outcome schedule(std::span<Entry> entries, CapturedPlans* plans) {
+    std::optional<Scheduler> scheduler;
+    {
+        profiler::Span span(profiler::Kind::Fuse, profiler::Category::Host, "fuse");
+        if (span) span->elements = static_cast<int64_t>(entries.size());
+        scheduler.emplace(entries).plan();
+        if (plans) scheduler->capture(plans->structure());
+    }
+    const Outcome outcome = scheduler->run();
+    if (auto plan = scheduler->captured()) plans->keep(std::move(plan));
+    return outcome;
+}
+
+CapturedPlan* find_plan(std::span<const Entry> entries, CapturedPlans& plans) {
+    profiler::Span span(profiler::Kind::Fuse, profiler::Category::Host, "replay");
+    if (span) span->elements = static_cast<int64_t>(entries.size());
+    CapturedPlan* plan = plans.find(entries);
+    if (span && !plan) span->name = profiler::intern("look for a plan");
+    return plan;
+}
+
+// Runs entries by a plan, as far as there is one; false where some have still to be planned.
+bool replay(std::span<Entry>& entries, CapturedPlans& plans, Outcome& outcome) {
+    CapturedPlan* plan = find_plan(entries, plans);
+    if (!plan) return false;
+    if (Replay(*plan, plans.structure(), entries).run(outcome)) return true;
+    const auto rest = std::stable_partition(entries.begin(), entries.end(),
+                                            [](const Entry& e) { return e.done; });
+    entries = {rest, entries.end()};
+    return false;
+}
+
 }  // namespace
 
-Outcome run_entries(std::span<Entry> entries) {
+Outcome run_entries(std::span<Entry> entries, CapturedPlans& plans) {
     try {
-        std::optional<Scheduler> scheduler;
-        {
-            profiler::Span span(profiler::Kind::Fuse, profiler::Category::Host, "fuse");
-            if (span) span->elements = static_cast<int64_t>(entries.size());
-            scheduler.emplace(entries).plan();
+        if (!predictive.load(std::memory_order_relaxed) || rules::active()) {
+            plans.clear();
+            return schedule(entries, nullptr);
         }
-        return scheduler->run();
+        Outcome outcome;
+        const size_t all = entries.size();
+        if (replay(entries, plans, outcome)) return outcome;
+        const bool keep = entries.size() == all && plans.worth_keeping();
+        return schedule(entries, keep ? &plans : nullptr);
     } catch (...) {
         // No memory for a plan of all that is left: one after the other they need less.
         Outcome all;
@@ -486,7 +607,7 @@ Snapshot inspect_entries(std::span<Entry> entries) {
 }
 
 FusionCounters fusion_counters() {
-    return {dead_count.load(), group_count.load(), programs_made()};
+    return {dead_count.load(), group_count.load(), programs_made(), replay_count.load()};
 }
 
 }  // namespace asc

@@ -79,6 +79,22 @@ struct Work {
     void run_product() const;
 };
 
+// Calls f(array, rank of the index space) for every array of the work; Array may be const.
+template <class W, class F>
+void for_each_array(W& work, F&& f) {
+    const int rank = work.shape.size();
+    const auto all = [&](auto& call) {
+        for (auto& x : call.inputs) f(x, rank);
+        for (auto& x : call.outputs) f(x, rank);
+    };
+    all(work.call);
+    for (auto& call : work.again) all(call);
+    for (auto& sink : work.sinks) {
+        if (sink.source < 0) f(sink.x, rank);
+        f(sink.out, sink.out.ndim());
+    }
+}
+
 class Group {
   public:
     // For entries over the index space of this one.

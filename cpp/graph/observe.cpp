@@ -83,26 +83,25 @@ std::string title(std::span<const Group> groups) {
     return text;
 }
 
-void describe(profiler::Event& event, std::span<const Group> groups, const std::deque<Work>& works,
+void describe(profiler::Event& event, const std::string& title,
+              std::span<const Entry* const> entries, const std::deque<Work>& works,
               const std::function<bool(Storage&)>& kept) {
-    event.name = profiler::intern(title(groups));
+    event.name = profiler::intern(title);
     event.stream = profiler::running_stream;
-    event.device = static_cast<uint8_t>(index(groups[0].entries()[0]->output.device()));
+    event.device = static_cast<uint8_t>(index(entries[0]->output.device()));
     bool moves = true;
-    for (const Group& group : groups) {
-        for (const Entry* e : group.entries()) {
-            moves &= moves_bytes(*e);
-            if (e->kind == Entry::Kind::Product) event.operations += operations(*e);
-            if (e->flow == 0) continue;
-            profiler::Event begin;
-            begin.kind = profiler::Kind::Begin;
-            begin.begin = begin.end = event.begin;
-            begin.name = profiler::intern(e->function);
-            begin.flow = e->flow;
-            begin.stream = event.stream;
-            begin.device = event.device;
-            profiler::write(begin);
-        }
+    for (const Entry* e : entries) {
+        moves &= moves_bytes(*e);
+        if (e->kind == Entry::Kind::Product) event.operations += operations(*e);
+        if (e->flow == 0) continue;
+        profiler::Event begin;
+        begin.kind = profiler::Kind::Begin;
+        begin.begin = begin.end = event.begin;
+        begin.name = profiler::intern(e->function);
+        begin.flow = e->flow;
+        begin.stream = event.stream;
+        begin.device = event.device;
+        profiler::write(begin);
     }
     if (moves) event.category = profiler::Category::Copy;
     Traffic traffic(kept);

@@ -16,9 +16,10 @@ int64_t view_bytes(const Array& x);
 // The functions of the groups' entries, or the name that a rule gave: "multiply+add+sum".
 std::string title(std::span<const Group> groups);
 
-// Fills the event of groups that run together as these works, and begins the flows of their
-// entries there. `kept` tells whether a storage is looked at afterwards.
-void describe(profiler::Event& event, std::span<const Group> groups, const std::deque<Work>& works,
+// Fills the event of entries that run together as these works, and begins their flows there.
+// `kept` tells whether a storage is looked at afterwards.
+void describe(profiler::Event& event, const std::string& title,
+              std::span<const Entry* const> entries, const std::deque<Work>& works,
               const std::function<bool(Storage&)>& kept);
 
 }  // namespace asc

@@ -37,22 +37,6 @@ bool begins_with(const Dims& shape, const Dims& rows) {
     return shape.size() >= rows.size() && std::equal(rows.begin(), rows.end(), shape.begin());
 }
 
-// Calls f(array, rank of the index space) for every array of the work; Array may be const.
-template <class W, class F>
-void for_each_array(W& work, F&& f) {
-    const int rank = work.shape.size();
-    const auto all = [&](auto& call) {
-        for (auto& x : call.inputs) f(x, rank);
-        for (auto& x : call.outputs) f(x, rank);
-    };
-    all(work.call);
-    for (auto& call : work.again) all(call);
-    for (auto& sink : work.sinks) {
-        if (sink.source < 0) f(sink.x, rank);
-        f(sink.out, sink.out.ndim());
-    }
-}
-
 }  // namespace
 
 bool RowBlocks::add(const Work& work) {

@@ -159,6 +159,10 @@ void refuse(const Fusion& fusion, std::span<const Entry> entries, int node) {
 
 bool dumps() { return with_dumps.load(std::memory_order_relaxed) && !off && !inside; }
 
+bool active() {
+    return with_rules.load(std::memory_order_relaxed) || with_dumps.load(std::memory_order_relaxed);
+}
+
 void dump(const Snapshot& snapshot) {
     Running hook;
     if (hook) hook->dump(snapshot);

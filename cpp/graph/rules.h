@@ -65,6 +65,8 @@ class HooksOff {
 std::shared_ptr<const Decisions> decide(std::span<const Entry> entries);
 void refuse(const Fusion& fusion, std::span<const Entry> entries, int node);
 bool dumps();
+// There are rules, or flushes are dumped.
+bool active();
 void dump(const Snapshot& snapshot);
 
 }  // namespace asc::rules

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "graph/fusion.h"
+#include "graph/plan.h"
 #include "graph/rules.h"
 #include "runtime/pool.h"
 #include "runtime/profiler.h"
@@ -202,6 +203,9 @@ bool fusion_enabled() {
 
 void set_caller_hook(Caller (*hook)()) { caller_hook.store(hook, std::memory_order_release); }
 
+Tape::Tape(size_t number)
+    : number_(static_cast<uint16_t>(number)), plans_(std::make_unique<CapturedPlans>()) {}
+
 Tape& Tape::own() {
     thread_local TapeOwner owner;
     return *owner.tape;
@@ -277,7 +281,7 @@ void Tape::raise_any_error() {
 
 Tape::Counters Tape::counters() {
     FusionCounters f = fusion_counters();
-    return {recorded.load(), f.dead, f.groups, f.programs};
+    return {recorded.load(), f.dead, f.groups, f.programs, f.replays};
 }
 
 // ---- events
@@ -439,11 +443,28 @@ void Tape::record(Entry entry) {
 
 // ---- running
 
+Segment Tape::split(Segment& segment, size_t count) {
+    const auto first = segment.entries.begin(), end = first + static_cast<std::ptrdiff_t>(count);
+    Segment front;
+    front.entries.assign(std::move_iterator(first), std::move_iterator(end));
+    front.held =
+        segment.held / static_cast<int64_t>(segment.entries.size()) * static_cast<int64_t>(count);
+    front.steps = count;
+    segment.entries.erase(first, end);
+    segment.held -= front.held;
+    segment.steps -= count;
+    return front;
+}
+
 bool Tape::next_segment() {
     if (running_segment_) return true;
     if (segments_.empty()) return false;
-    running_segment_ = std::move(segments_.front());
-    segments_.pop_front();
+    Segment& front = segments_.front();
+    const size_t all = front.entries.size();
+    const size_t taken =
+        predictive.load(std::memory_order_relaxed) ? CapturedPlans::stretch(front.entries) : all;
+    running_segment_ = taken < all ? split(front, taken) : std::move(front);
+    if (taken == all) segments_.pop_front();
     waiting_entries_ -= running_segment_->entries.size();
     waiting_bytes_ -= running_segment_->held;
     changed_.notify_all();
@@ -466,7 +487,7 @@ bool Tape::run_segment() {
     {
         RunningHere running(this);
         Outcome outcome;
-        if (!segment.entries.empty()) outcome = run_entries(segment.entries);
+        if (!segment.entries.empty()) outcome = run_entries(segment.entries, *plans_);
         if (outcome.error) note(outcome.error);
         release(segment.entries);
         if (!outcome.finished) return false;

@@ -35,6 +35,7 @@ extern const Deferral deferral_in_force;  // read once, at load
 inline Deferral deferral() { return deferral_in_force; }
 bool fusion_enabled();
 
+class CapturedPlans;
 class Tape;
 
 // A point of a tape: it is done when everything recorded before it has run.
@@ -153,12 +154,13 @@ class Tape : public Pending {
 
     struct Counters {
         int64_t entries, dead, groups, programs;  // recorded; never needed; run; made
+        int64_t replays;                          // lists of entries that ran by a plan
     };
     static Counters counters();
 
   private:
     friend struct ForkGuard;
-    explicit Tape(size_t number) : number_(static_cast<uint16_t>(number)) {}
+    explicit Tape(size_t number);
     // Whether the recorded entries are more than `times` as many, or keep more alive, as may wait.
     bool crowded(int times) const;
     Segment& open_segment();
@@ -178,6 +180,8 @@ class Tape : public Pending {
     // The same to the end, looking at signals in between.
     template <class F>
     void complete(Waiting& waiting, F done);
+    // Takes so many of the first entries of a segment.
+    static Segment split(Segment& segment, size_t count);
     // Makes the oldest segment the running one; false if there is none.
     bool next_segment();
     // Runs it; false if it was time to look at signals before its end.
@@ -201,8 +205,9 @@ class Tape : public Pending {
     Failure error_;                                // the first since it was last raised
     uint64_t error_time_ = 0;                      // later errors, of any tape, have higher ones
     bool running_ = false;
-    std::optional<Segment> running_segment_;  // its thread's alone
-    std::vector<Entry> spare_;                // memory for the next segment
+    std::optional<Segment> running_segment_;      // its thread's alone
+    const std::unique_ptr<CapturedPlans> plans_;  // its thread's alone
+    std::vector<Entry> spare_;                    // memory for the next segment
 };
 
 }  // namespace asc

@@ -8,6 +8,7 @@
 #include "backend/cpu/mixed.h"
 #include "core/view.h"
 #include "graph/placement.h"
+#include "graph/plan.h"
 #include "graph/tape.h"
 #include "python/bind.h"
 #include "python/fallback.h"
@@ -279,8 +280,40 @@ PyObject* alias(PyObject* const* args) {
 }
 PyObject* tape_counters(PyObject* const*) {
     Tape::Counters c = Tape::counters();
-    return Py_BuildValue("{s:L,s:L,s:L,s:L}", "recorded", c.entries, "dead", c.dead, "groups",
-                         c.groups, "programs", c.programs);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L}", "recorded", c.entries, "dead", c.dead, "groups",
+                         c.groups, "programs", c.programs, "replays", c.replays);
+}
+
+PyObject* set_predictive(PyObject* const* args) {
+    predictive.store(to_bool(args[0], "set_mode", "predictive"));
+    return Py_NewRef(Py_None);
+}
+PyObject* get_predictive(PyObject* const*) { return PyBool_FromLong(predictive.load()); }
+// What tuners have learned, as a list of pairs of numbers: for a cache file.
+PyObject* get_learned(PyObject* const*) {
+    Object list = Object::steal(PyList_New(0));
+    for (const auto& [key, choice] : learned()) {
+        Object pair = Object::steal(Py_BuildValue("(Ki)", key, choice));
+        if (PyList_Append(list.get(), pair.get()) < 0) throw PythonError{};
+    }
+    return list.release();
+}
+PyObject* learn_from(PyObject* const* args) {
+    Learned known;
+    Object pairs = as_tuple(args[0]);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(pairs.get()); ++i) {
+        unsigned long long key = 0;
+        int choice = 0;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(pairs.get(), i), "Ki", &key, &choice))
+            throw PythonError{};
+        known.emplace_back(key, choice);
+    }
+    learn(known);
+    return Py_NewRef(Py_None);
+}
+PyObject* forget_learned(PyObject* const*) {
+    unlearn();
+    return Py_NewRef(Py_None);
 }
 
 // (operation, dtype, dtype of its kernels or None, whether the device itself computes it) for
@@ -349,6 +382,11 @@ PyMethodDef runtime_methods[] = {
     method<register_dtypes, 1>("register_dtypes"),
     method<register_precision_var, 1>("register_precision_var"),
     method<watch_precision, 0>("watch_precision"),
+    method<set_predictive, 1>("set_predictive"),
+    method<get_predictive, 0>("predictive"),
+    method<get_learned, 0>("learned"),
+    method<learn_from, 1>("learn"),
+    method<forget_learned, 0>("unlearn"),
     method<mixed_unit, 0>("mixed_unit"),
     method<pool_stats, 1>("pool_stats"),
     method<free_cached, 1>("free_cached"),

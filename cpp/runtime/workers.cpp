@@ -145,7 +145,7 @@ bool in_task() { return inside_job; }
 
 void install_fork_handlers() { pthread_atfork(before_fork, after_fork_parent, after_fork_child); }
 
-int count() { return team->wanted.load(std::memory_order_relaxed); }
+int count() { return std::min(team->wanted.load(std::memory_order_relaxed), most_here); }
 
 void set_count(int n) {
     if (n < 1) raise(ErrorKind::Value, "set_num_threads: %d threads, at least 1 is needed", n);

@@ -4,6 +4,7 @@
 // its items on the calling thread alone, so it never waits for another job.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "backend/cpu/kernels/table.h"
@@ -13,6 +14,8 @@ namespace asc::workers {
 // The least work (in additions of elements) that is worth a second thread.
 inline constexpr int64_t kThreadWork = 1 << 15;
 
+// The most threads for jobs of this thread.
+inline thread_local int most_here = std::numeric_limits<int>::max();
 // Threads that work on a job, the caller included.
 int count();
 // n >= 1; takes effect with the next job.

@@ -17,9 +17,14 @@ MODES = [
     {"DEFER": "auto", "POOL": "off"},
     {"DEFER": "auto", "NUM_THREADS": "1"},
     {"DEFER": "auto", "NUM_THREADS": "5"},
+    {"MODE": "predictive", "NUM_THREADS": "3"},
+    {"MODE": "predictive", "DEFER": "always"},
+    {"MODE": "predictive", "DEFER": "always", "FUSION": "off"},
 ]
 #: the environment variables that a mode consists of
-SETTINGS = [f"ASCEND_ARRAY_API_{name}" for name in ("DEFER", "FUSION", "POOL", "NUM_THREADS")]
+SETTINGS = [
+    f"ASCEND_ARRAY_API_{name}" for name in ("DEFER", "FUSION", "POOL", "NUM_THREADS", "MODE")
+]
 
 
 def hashes(child_env, **settings):

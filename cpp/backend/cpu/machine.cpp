@@ -256,6 +256,8 @@ class Machine {
             far |= ports_[k].ahead;
         }
         if (far) tile_ = std::min(tile_, kFarTileBytes * 8 / widest);
+        tile_ = tile_shift < 0 ? tile_ >> -tile_shift : tile_ << tile_shift;
+        tile_ = std::max<int64_t>(tile_ / 64 * 64, 64);
         tile_ = std::min(tile_, (call_.outputs[0].size() + 63) / 64 * 64);
         register_bytes_ = direct ? 0 : (tile_ * widest / 8 + 63) / 64 * 64;
         if (tiling_ == Tiling::Blocks) grid_ = Grid(loop_, transposed_bytes(), tile_);

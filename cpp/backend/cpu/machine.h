@@ -7,6 +7,10 @@
 
 namespace asc::cpu {
 
+// Tiles of this thread's runs are 2**so many times as long as they would be; no result depends on
+// it.
+inline thread_local int tile_shift = 0;
+
 // Runs the program for every index of the outputs. Inputs broadcast to that shape. An input may
 // share memory with an output only as the same view of it.
 void run(const ProgramCall& call);
