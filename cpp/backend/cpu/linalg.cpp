@@ -12,7 +12,9 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <numeric>
 
+#include "backend/cpu/decompose.h"
 #include "backend/cpu/isa.h"
 #include "backend/cpu/scratch.h"
 
@@ -27,31 +29,24 @@ const bool kSingleThreaded = (scipy_openblas_set_num_threads(1), true);
 
 // Matrices are handed to threads in runs of about this many operations.
 constexpr int64_t kTaskWork = int64_t{1} << 16;
-// Right-hand sides solved together by one thread.
-constexpr int64_t kPanel = 128;
 
 template <class T>
 struct Lapack;
 
-// The routines of one type: Hermitian and unitary ones have other names for real types.
-#define ASC_LAPACK(T, R, p, hermitian, unitary)                               \
+// The routines of one type: Hermitian ones have other names for real types.
+#define ASC_LAPACK(T, R, p, hermitian)                                        \
     template <>                                                               \
     struct Lapack<T> {                                                        \
         using Real = R;                                                       \
-        static constexpr auto getrf = scipy_LAPACKE_##p##getrf_work;          \
-        static constexpr auto getrs = scipy_LAPACKE_##p##getrs_work;          \
-        static constexpr auto potrf = scipy_LAPACKE_##p##potrf_work;          \
-        static constexpr auto geqrf = scipy_LAPACKE_##p##geqrf_work;          \
-        static constexpr auto orgqr = scipy_LAPACKE_##p##unitary##gqr_work;   \
         static constexpr auto heevd = scipy_LAPACKE_##p##hermitian##evd_work; \
         static constexpr auto geev = scipy_LAPACKE_##p##geev_work;            \
         static constexpr auto gesdd = scipy_LAPACKE_##p##gesdd_work;          \
         static constexpr auto gesvd = scipy_LAPACKE_##p##gesvd_work;          \
     };
-ASC_LAPACK(float, float, s, sy, or)
-ASC_LAPACK(double, double, d, sy, or)
-ASC_LAPACK(std::complex<float>, float, c, he, un)
-ASC_LAPACK(std::complex<double>, double, z, he, un)
+ASC_LAPACK(float, float, s, sy)
+ASC_LAPACK(double, double, d, sy)
+ASC_LAPACK(std::complex<float>, float, c, he)
+ASC_LAPACK(std::complex<double>, double, z, he)
 #undef ASC_LAPACK
 
 template <class T>
@@ -129,18 +124,8 @@ double cubed(int64_t n) {
 }
 
 template <class T>
-void copy(T* dst, const T* src, int64_t n) {
-    if (n > 0) std::memcpy(static_cast<void*>(dst), src, static_cast<size_t>(n) * sizeof(T));
-}
-
-template <class T>
-void zero(T* dst, int64_t n) {
-    if (n > 0) std::memset(static_cast<void*>(dst), 0, static_cast<size_t>(n) * sizeof(T));
-}
-
-template <class T>
 void identity(T* dst, int64_t n) {
-    zero(dst, n * n);
+    zero_elements(dst, n * n);
     for (int64_t i = 0; i < n; ++i) dst[i * n + i] = T(1);
 }
 
@@ -198,53 +183,87 @@ class ScaledProduct {
     int64_t exponent_ = 0;
 };
 
-// LU factors of the matrices' transposes (row-major memory read by columns) and an odd or even
-// number of exchanges.
+// Matrix i of a batch.
 template <class T>
-bool factor(T* a, lapack_int n, lapack_int* pivots) {
-    return Lapack<T>::getrf(LAPACK_COL_MAJOR, n, n, a, std::max(1, n), pivots) == 0;
+Matrix<T> matrix(T* data, int64_t i, int64_t rows, int64_t cols) {
+    return {data + i * rows * cols, rows, cols, cols};
 }
 
-bool odd_exchanges(const lapack_int* pivots, int64_t n) {
+bool odd_exchanges(const int64_t* pivots, int64_t n) {
     bool odd = false;
-    for (int64_t i = 0; i < n; ++i) odd ^= pivots[i] != i + 1;
+    for (int64_t i = 0; i < n; ++i) odd ^= pivots[i] != i;
     return odd;
 }
+
+// LU factors of one matrix after another, in memory of a thread.
+template <class T>
+class Factored {
+  public:
+    Factored(const Matrices& a, void* memory) : a_(a) {
+        Layout at(memory);
+        pivots_ = at.take<int64_t>(a.n);
+        lu_ = {at.take<T>(a.n * a.n), a.n, a.n, a.n};
+        rest_ = at.used();
+    }
+    static int64_t bytes(const Matrices& a) { return Factored(a, nullptr).rest_; }
+
+    // False: the matrix is singular.
+    bool factor(int64_t i, const Parallel& par) {
+        copy_elements(lu_.data, static_cast<const T*>(a_.data) + i * a_.n * a_.n, a_.n * a_.n);
+        return lu(lu_, pivots_, par);
+    }
+    Matrix<T> matrix() const { return lu_; }
+    const int64_t* pivots() const { return pivots_; }
+
+  private:
+    const Matrices& a_;
+    Matrix<T> lu_;
+    int64_t* pivots_;
+    int64_t rest_;
+};
 
 // Factors every matrix and calls use(i, lu, odd).
 template <class T, class F>
 Outcome for_each_factored(const Matrices& a, const Parallel& par, F use) {
-    if (too_large(a.n, a.n)) return {Failure::TooLarge, 0};
-    const auto layout = [&](Layout at) {
-        T* lu = at.take<T>(a.n * a.n);
-        lapack_int* pivots = at.take<lapack_int>(a.n);
-        return std::tuple(lu, pivots, at.used());
-    };
-    return for_each_matrix(par, a.batch, cubed(a.n), std::get<2>(layout(Layout())),
-                           [&](int64_t i, void* memory) {
-                               const auto [lu, pivots, used] = layout(Layout(memory));
-                               copy(lu, static_cast<const T*>(a.data) + i * a.n * a.n, a.n * a.n);
-                               if (a.n > 0) factor(lu, static_cast<lapack_int>(a.n), pivots);
-                               use(i, lu, odd_exchanges(pivots, a.n));
-                               return Failure::None;
-                           });
+    return for_each_matrix(
+        par, a.batch, cubed(a.n), Factored<T>::bytes(a), [&](int64_t i, void* memory) {
+            Factored<T> factored(a, memory);
+            factored.factor(i, par);
+            use(i, factored.matrix().data, odd_exchanges(factored.pivots(), a.n));
+            return Failure::None;
+        });
+}
+
+template <class F>
+void for_row_blocks(int64_t n, const Parallel& par, F body) {
+    constexpr int64_t kRows = 64;
+    run_each(par, (n + kRows - 1) / kRows,
+             [&](int64_t i) { body(i * kRows, std::min(kRows, n - i * kRows)); });
 }
 
 template <class T>
 Outcome cholesky_of(const Matrices& a, T* out, bool upper, const Parallel& par) {
-    if (too_large(a.n, a.n)) return {Failure::TooLarge, 0};
-    const int64_t n = a.n;
-    return for_each_matrix(par, a.batch, cubed(n) / 3, 0, [=](int64_t i, void*) {
-        T* x = out + i * n * n;
-        copy(x, static_cast<const T*>(a.data) + i * n * n, n * n);
-        if (n == 0) return Failure::None;
-        // The upper triangle of column-major memory is the lower one of row-major memory.
-        const lapack_int info =
-            Lapack<T>::potrf(LAPACK_COL_MAJOR, upper ? 'L' : 'U', static_cast<lapack_int>(n), x,
-                             static_cast<lapack_int>(n));
+    const int64_t n = a.n, scratch = upper ? 0 : n * n * static_cast<int64_t>(sizeof(T));
+    return for_each_matrix(par, a.batch, cubed(n) / 3, scratch, [=](int64_t i, void* memory) {
+        const T* source = static_cast<const T*>(a.data) + i * n * n;
+        const Matrix<T> result = matrix(out, i, n, n);
+        // The lower triangle of a Hermitian matrix, turned, is the upper one of its conjugate.
+        const Matrix<T> u{upper ? result.data : static_cast<T*>(memory), n, n, n};
+        if (upper)
+            copy_elements(u.data, source, n * n);
+        else
+            for_row_blocks(n, par, [&](int64_t first, int64_t rows) {
+                transpose(u.data + first, n, source + first * n, n, rows, first + rows);
+            });
+        if (!cholesky_upper(u, par)) return Failure::NotPositiveDefinite;
+        if (!upper)
+            for_row_blocks(n, par, [&](int64_t first, int64_t rows) {
+                transpose(result.row(first), n, u.data + first, n, first + rows, rows);
+            });
         for (int64_t r = 0; r < n; ++r)
-            upper ? zero(x + r * n, r) : zero(x + r * n + r + 1, n - r - 1);
-        return info == 0 ? Failure::None : Failure::NotPositiveDefinite;
+            upper ? zero_elements(result.row(r), r)
+                  : zero_elements(result.row(r) + r + 1, n - r - 1);
+        return Failure::None;
     });
 }
 
@@ -264,80 +283,51 @@ Outcome slogdet_of(const Matrices& a, T* sign, Real<T>* logabsdet, const Paralle
     });
 }
 
-// x: columns of n, in place; trans 'T' solves with the transpose. Panels of fixed width go to
-// whoever is free, so results do not depend on the number of threads.
-template <class T>
-void solve_factored(char trans, const T* lu, const lapack_int* pivots, lapack_int n,
-                    int64_t columns, T* x, const Parallel& par) {
-    run_each(par, (columns + kPanel - 1) / kPanel, [&](int64_t panel) {
-        const int64_t first = panel * kPanel;
-        const lapack_int width = static_cast<lapack_int>(std::min(kPanel, columns - first));
-        Lapack<T>::getrs(LAPACK_COL_MAJOR, trans, n, width, lu, n, pivots, x + first * n, n);
-    });
-}
-
 template <class T>
 Outcome inv_of(const Matrices& a, T* out, const Parallel& par) {
-    if (too_large(a.n, a.n)) return {Failure::TooLarge, 0};
-    if (a.n == 0 || a.batch == 0) return {};
-    const lapack_int n = static_cast<lapack_int>(a.n);
-    const int64_t size = a.n * a.n;
+    const int64_t n = a.n, factors = Factored<T>::bytes(a);
     const auto layout = [=](Layout at) {
-        lapack_int* pivots = at.take<lapack_int>(n);
-        T* lu = at.take<T>(size);
-        return std::tuple(pivots, lu, at.used());
+        int64_t* column = at.take<int64_t>(n);
+        T* row = at.take<T>(n);
+        return std::tuple(column, row, at.used());
     };
-    return for_each_matrix(par, a.batch, 2 * cubed(n), std::get<2>(layout(Layout())),
-                           [=](int64_t i, void* memory) {
-                               const auto [pivots, lu, used] = layout(Layout(memory));
-                               copy(lu, static_cast<const T*>(a.data) + i * size, size);
-                               if (!factor(lu, n, pivots)) return Failure::Singular;
-                               identity(out + i * size, n);
-                               solve_factored('N', lu, pivots, n, n, out + i * size, par);
-                               return Failure::None;
-                           });
+    const int64_t bytes = factors + std::get<2>(layout(Layout()));
+    return for_each_matrix(par, a.batch, 2 * cubed(n), bytes, [=](int64_t i, void* memory) {
+        Factored<T> factored(a, memory);
+        if (!factored.factor(i, par)) return Failure::Singular;
+        // U^-1 L^-1 P: row j of P A was row column[j] of A.
+        const Matrix<T> x = matrix(out, i, n, n);
+        invert_lower(factored.matrix(), x, par);
+        solve_upper(factored.matrix(), x, par);
+        const auto [column, row, used] = layout(Layout(static_cast<char*>(memory) + factors));
+        std::iota(column, column + n, int64_t{0});
+        for (int64_t j = 0; j < n; ++j) std::swap(column[j], column[factored.pivots()[j]]);
+        for (int64_t r = 0; r < n; ++r) {
+            copy_elements(row, x.row(r), n);
+            for (int64_t j = 0; j < n; ++j) x.row(r)[column[j]] = row[j];
+        }
+        return Failure::None;
+    });
 }
 
 template <class T>
 Outcome solve_of(const Matrices& a, bool shared, const T* b, int64_t columns, T* out,
                  const Parallel& par) {
-    if (too_large(a.n, columns)) return {Failure::TooLarge, 0};
-    if (a.n == 0 || a.batch == 0) return {};
-    const lapack_int n = static_cast<lapack_int>(a.n);
-    const int64_t size = a.n * a.n, length = a.n * columns;
-    const auto layout = [=](Layout at) {
-        lapack_int* pivots = at.take<lapack_int>(n);
-        T* lu = at.take<T>(size);
-        T* x = at.take<T>(columns == 1 ? 0 : length);
-        return std::tuple(pivots, lu, x, at.used());
-    };
-    const int64_t bytes = std::get<3>(layout(Layout()));
+    if (a.batch == 0) return {};
+    const int64_t bytes = Factored<T>::bytes(a), length = a.n * columns;
     Buffer once(shared ? bytes : 64);
-    if (shared) {
-        const auto [pivots, lu, x, used] = layout(Layout(once.data()));
-        copy(lu, static_cast<const T*>(a.data), size);
-        if (!factor(lu, n, pivots)) return {Failure::Singular, 0};
-    }
-    const double work =
-        (shared ? 0 : cubed(n)) + static_cast<double>(size) * static_cast<double>(columns);
-    return for_each_matrix(par, a.batch, work, bytes, [&](int64_t i, void* memory) {
-        auto [pivots, lu, x, used] = layout(Layout(memory));
-        if (shared) {
-            std::tie(pivots, lu, std::ignore, std::ignore) = layout(Layout(once.data()));
-        } else {
-            copy(lu, static_cast<const T*>(a.data) + i * size, size);
-            if (!factor(lu, n, pivots)) return Failure::Singular;
-        }
-        const T* right = b + i * length;
-        T* result = out + i * length;
-        if (columns == 1) {
-            copy(result, right, length);
-            solve_factored('T', lu, pivots, n, 1, result, par);
-        } else if (columns > 0) {
-            transpose(x, n, right, columns, n, columns);
-            solve_factored('T', lu, pivots, n, columns, x, par);
-            transpose(result, columns, x, n, columns, n);
-        }
+    Factored<T> common(a, once.data());
+    if (shared && !common.factor(0, par)) return {Failure::Singular, 0};
+    const double work = (shared ? 0 : cubed(a.n)) + static_cast<double>(a.n) * length;
+    return for_each_matrix(par, a.batch, work, shared ? 0 : bytes, [&](int64_t i, void* memory) {
+        Factored<T> own(a, memory);
+        if (!shared && !own.factor(i, par)) return Failure::Singular;
+        const Factored<T>& factored = shared ? common : own;
+        const Matrix<T> x = matrix(out, i, a.n, columns);
+        copy_elements(x.data, b + i * length, length);
+        exchange_rows(x, factored.pivots(), a.n);
+        solve_lower(factored.matrix(), x, par);
+        solve_upper(factored.matrix(), x, par);
         return Failure::None;
     });
 }
@@ -383,7 +373,7 @@ Outcome eigh_of(const Matrices& a, Real<T>* w, T* v, const Parallel& par) {
     return for_each_matrix(
         par, a.batch, 9 * cubed(n), std::get<4>(layout(Layout())), [=](int64_t i, void* memory) {
             const auto [x, work, rwork, iwork, used] = layout(Layout(memory));
-            copy(x, static_cast<const T*>(a.data) + i * size, size);
+            copy_elements(x, static_cast<const T*>(a.data) + i * size, size);
             if (!all_finite(x, size)) return Failure::NotFinite;
             if (heevd(job, n, x, w + i * n, work, length, rwork, rlength, iwork, ilength) != 0)
                 return Failure::NoConvergence;
@@ -469,42 +459,25 @@ Outcome eig_of(const Matrices& a, ComplexOf<T>* w, ComplexOf<T>* v, const Parall
 
 template <class T>
 Outcome qr_of(const Rectangles& a, T* q, T* r, bool complete, const Parallel& par) {
-    if (too_large(a.m, a.n)) return {Failure::TooLarge, 0};
-    const int64_t k = std::min(a.m, a.n), columns = complete ? a.m : k;
+    const int64_t k = std::min(a.m, a.n), columns = complete ? a.m : k, size = a.m * a.n;
     if (k == 0) {
         for (int64_t i = 0; complete && i < a.batch; ++i) identity(q + i * a.m * a.m, a.m);
         return {};
     }
-    const lapack_int m = static_cast<lapack_int>(a.m), n = static_cast<lapack_int>(a.n);
-    const lapack_int kk = static_cast<lapack_int>(k), wide = static_cast<lapack_int>(columns);
-    T reported{}, none{};
-    lapack_int factor_length, form_length;
-    Lapack<T>::geqrf(LAPACK_COL_MAJOR, m, n, &none, m, &none, &reported, -1);
-    if (!workspace(reported, factor_length)) return {Failure::TooLarge, 0};
-    Lapack<T>::orgqr(LAPACK_COL_MAJOR, m, wide, kk, &none, m, &none, &reported, -1);
-    if (!workspace(reported, form_length)) return {Failure::TooLarge, 0};
-    const lapack_int length = std::max(factor_length, form_length);
-    const auto layout = [=](Layout at) {
-        T* x = at.take<T>(a.m * std::max(a.n, columns));
-        T* tau = at.take<T>(k);
-        T* work = at.take<T>(length);
-        return std::tuple(x, tau, work, at.used());
-    };
-    const double work_done =
-        4.0 * static_cast<double>(a.m) * static_cast<double>(a.n) * static_cast<double>(k);
-    return for_each_matrix(
-        par, a.batch, work_done, std::get<3>(layout(Layout())), [=](int64_t i, void* memory) {
-            const auto [x, tau, work, used] = layout(Layout(memory));
-            transpose(x, m, static_cast<const T*>(a.data) + i * a.m * a.n, n, m, n);
-            Lapack<T>::geqrf(LAPACK_COL_MAJOR, m, n, x, m, tau, work, length);
-            T* triangle = r + i * columns * a.n;
-            transpose(triangle, n, x, m, n, columns);
-            for (int64_t row = 0; row < columns; ++row)
-                zero(triangle + row * a.n, std::min(row, a.n));
-            Lapack<T>::orgqr(LAPACK_COL_MAJOR, m, wide, kk, x, m, tau, work, length);
-            transpose(q + i * a.m * columns, columns, x, m, columns, m);
-            return Failure::None;
-        });
+    const double work = 4.0 * static_cast<double>(size) * static_cast<double>(k);
+    const int64_t bytes = size * static_cast<int64_t>(sizeof(T));
+    return for_each_matrix(par, a.batch, work, bytes, [=](int64_t i, void* memory) {
+        const Matrix<T> x = matrix(static_cast<T*>(memory), 0, a.m, a.n);
+        copy_elements(x.data, static_cast<const T*>(a.data) + i * size, size);
+        qr(x, matrix(q, i, a.m, columns), par);
+        const Matrix<T> triangle = matrix(r, i, columns, a.n);
+        for (int64_t row = 0; row < columns; ++row) {
+            const int64_t below = std::min(row, a.n);
+            zero_elements(triangle.row(row), below);
+            copy_elements(triangle.row(row) + below, x.row(row) + below, a.n - below);
+        }
+        return Failure::None;
+    });
 }
 
 // Sizes of a singular value decomposition as LAPACK sees it: the transpose, rows x columns.
@@ -590,10 +563,10 @@ Outcome svd_of(const Rectangles& a, T* u, Real<T>* s, T* vh, bool full, const Pa
             if (!all_finite(source, size)) return Failure::NotFinite;
             T* left = u ? u + i * u_size : nullptr;
             T* right = u ? vh + i * vh_size : nullptr;
-            copy(x, source, size);
+            copy_elements(x, source, size);
             if (quick && gesdd(z, x, s + i * k, right, left, work, length, rwork, iwork) == 0)
                 return Failure::None;
-            copy(x, source, size);
+            copy_elements(x, source, size);
             const lapack_int info = gesvd(z, x, s + i * k, right, left, work, length, rwork);
             return info == 0 ? Failure::None : Failure::NoConvergence;
         });

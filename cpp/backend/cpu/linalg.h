@@ -1,7 +1,8 @@
-// Decompositions and solvers of LAPACK on batches of row-major contiguous matrices.
+// Decompositions and solvers on batches of row-major contiguous matrices.
 //
-// Dtypes: float32, float64, complex64, complex128. Each matrix is worked on by one thread, so
-// results do not depend on the number of threads; a batch is spread over the worker threads.
+// Dtypes: float32, float64, complex64, complex128. A batch is spread over the worker threads; for a
+// single matrix LU, Cholesky and QR are (decompose.h), LAPACK works on one thread. Results do not
+// depend on the number of threads.
 #pragma once
 #include <cstdint>
 

@@ -363,7 +363,7 @@ struct Gemm {
 
     using TileFn = void (*)(const Tile&);
     template <int NV>
-    static TileFn pick(int64_t rows) {
+    static TileFn pick_tile(int64_t rows) {
         switch (rows) {
             case 2:
                 return tile<2, NV>;
@@ -401,21 +401,22 @@ struct Gemm {
                 t.first = p == 0;
                 t.c_row = g.c_row_stride * P;
                 const Mem* source = b + (p * g.b.row_stride + j * g.b.col_stride) * P;
-                const bool narrow = cols <= W;
+                // A narrow strip has tiles of its own.
+                const int64_t width = cols <= W ? W : cols <= 2 * W ? 2 * W : NR;
                 if (g.packed_b) {
                     t.b = static_cast<const Acc*>(g.packed_b) + j * P * g.k + p * NR;
                     t.b_step = NR;
-                } else if (kSame && g.b.col_stride == 1 && (cols == NR || cols == W)) {
+                } else if (kSame && g.b.col_stride == 1 && cols == width) {
                     t.b = reinterpret_cast<const Acc*>(source);
                     t.b_step = g.b.row_stride * P;
                 } else {
-                    t.b_step = narrow ? W : NR;
+                    t.b_step = width;
                     pack_strip(strip, t.b_step, source, g.b.row_stride, g.b.col_stride, depth,
                                cols / P);
                     t.b = strip;
                 }
                 t.ahead = g.packed_b ? next_strip(g, p, j) : t.b;
-                run_rows(t, g, narrow, pack_a ? rows_packed : nullptr, p, j);
+                run_rows(t, g, width, pack_a ? rows_packed : nullptr, p, j);
             }
         }
     }
@@ -429,8 +430,11 @@ struct Gemm {
     }
 
     // All rows of the block against one strip.
-    static void run_rows(Tile& t, const GemmBlock& g, bool narrow, const Acc* packed, int64_t p,
+    static void run_rows(Tile& t, const GemmBlock& g, int64_t width, const Acc* packed, int64_t p,
                          int64_t j) {
+        const auto pick = width == W    ? pick_tile<1>
+                          : width == NR ? pick_tile<kTileVectors>
+                                        : pick_tile<2>;
         const int64_t ahead_step = t.depth / kAheadDepth * kLine;
         for (int64_t i = 0; i < g.m; i += kTileRows / P, t.ahead += ahead_step) {
             const int64_t rows = (g.m - i) * P < kTileRows ? (g.m - i) * P : kTileRows;
@@ -443,7 +447,7 @@ struct Gemm {
                                         (row_start(g, i + r) + p * g.a.col_stride) * P;
             }
             t.c = static_cast<Acc*>(g.c) + i * t.c_row + j * P;
-            (narrow ? pick<1>(rows) : pick<kTileVectors>(rows))(t);
+            pick(rows)(t);
         }
     }
 

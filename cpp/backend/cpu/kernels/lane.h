@@ -114,6 +114,30 @@ inline Vec<T> broadcast(T x) {
     return x - Vec<T>{};  // not x + 0, which loses the sign of -0
 }
 
+// a * b + c, rounded once where the instruction set can.
+inline Vec<float> multiply_add(Vec<float> a, Vec<float> b, Vec<float> c) {
+#if defined(__AVX512F__)
+    return (Vec<float>)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+    return (Vec<float>)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif defined(__aarch64__)
+    return (Vec<float>)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#else
+    return a * b + c;
+#endif
+}
+inline Vec<double> multiply_add(Vec<double> a, Vec<double> b, Vec<double> c) {
+#if defined(__AVX512F__)
+    return (Vec<double>)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__FMA__)
+    return (Vec<double>)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#elif defined(__aarch64__)
+    return (Vec<double>)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+#else
+    return a * b + c;
+#endif
+}
+
 // The elements of a and b in turn: those of their first halves, or of their second halves.
 template <class V>
 inline V interleave_low(V a, V b) {

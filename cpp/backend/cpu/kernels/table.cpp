@@ -10,6 +10,7 @@ void fill_compare(KernelTable& t);
 void fill_complex(KernelTable& t);
 void fill_convert(KernelTable& t);
 void fill_copy(KernelTable& t);
+void fill_decompose(KernelTable& t);
 void fill_fft(KernelTable& t);
 void fill_gemm(KernelTable& t);
 void fill_math(KernelTable& t);
@@ -25,8 +26,9 @@ namespace {
 
 using FillFn = void (*)(KernelTable&);
 constexpr FillFn kFiles[] = {
-    fill_arithmetic, fill_bits, fill_combine, fill_compare, fill_complex, fill_convert, fill_copy,
-    fill_fft,        fill_gemm, fill_math,    fill_random,  fill_reduce,  fill_search,  fill_sort,
+    fill_arithmetic, fill_bits,   fill_combine,   fill_compare, fill_complex,
+    fill_convert,    fill_copy,   fill_decompose, fill_fft,     fill_gemm,
+    fill_math,       fill_random, fill_reduce,    fill_search,  fill_sort,
 };
 
 KernelTable table;

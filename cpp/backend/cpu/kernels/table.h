@@ -176,6 +176,31 @@ inline constexpr int64_t kGemmRows = 96;
 inline constexpr int64_t kGemmDepth = 256;
 inline constexpr int64_t kDotBlock = 4096;
 
+// decompose.cpp: small blocks of decompositions, of one dtype.
+// A triangle inside memory: element (i, j) is data[i * row_stride + j * col_stride].
+struct Triangle {
+    const void* data;
+    int64_t n, row_stride, col_stride;  // n <= kTriangleRows
+    bool upper, unit, conj;             // unit: the diagonal is not read, it is 1
+};
+struct DecomposeKernels {
+    // L U = P A for m x n elements, n <= m, whose columns are `pitch` apart, with kPanelRest
+    // elements that may change behind each; row j was exchanged with row pivots[j] >= j. False: a
+    // pivot is zero.
+    bool (*lu)(void* panel, int64_t pitch, int64_t m, int64_t n, int64_t* pivots);
+    // Q R of m x n elements in rows of kPanelBytes whose rest is zero: R in the upper triangle,
+    // below it the columns of V, whose diagonal is 1; Q = I - V T V^H. T is n x n, in such rows.
+    void (*qr)(void* panel, int64_t m, int64_t n, void* t);
+    // The upper triangle of n <= kTriangleRows rows becomes U, U^H U = A; what is below may change.
+    // False: not positive definite.
+    bool (*cholesky)(void* a, int64_t row_stride, int64_t n);
+    // b becomes the solution x of t x = b.
+    void (*substitute)(const Triangle& t, void* b, int64_t row_stride, int64_t cols);
+};
+inline constexpr int64_t kPanelBytes = 128;
+inline constexpr int64_t kPanelRest = 128;
+inline constexpr int64_t kTriangleRows = 64;
+
 // random.cpp: blocks of four words that are made side by side.
 inline constexpr int kRandomTile = 16;
 
@@ -339,8 +364,9 @@ struct KernelTable {
     // out = base + the numbers of the `count` set bits among n.
     void (*positions)(int64_t* out, int64_t count, const uint8_t* src, int64_t src_bit, int64_t n,
                       int64_t base);
-    GemmKernels gemm[kNumDTypes];  // gemm.cpp; null functions for bool
-    FftKernels fft[kNumDTypes];    // float32, float64
+    GemmKernels gemm[kNumDTypes];            // gemm.cpp; null functions for bool
+    DecomposeKernels decompose[kNumDTypes];  // real and complex floats but narrow ones
+    FftKernels fft[kNumDTypes];              // float32, float64
     // random.cpp. Word w of the Philox block at counter `block` + 16 t + l is words[64 t + 16 w +
     // l]; `high` are the upper 64 bits of the counter.
     void (*philox)(uint32_t* words, uint64_t key, uint64_t block, uint64_t high, int64_t tiles);

@@ -1,0 +1,353 @@
+#include "backend/cpu/decompose.h"
+
+#include <algorithm>
+#include <complex>
+#include <cstring>
+#include <utility>
+
+#include "backend/cpu/gemm.h"
+#include "backend/cpu/isa.h"
+#include "backend/cpu/scratch.h"
+
+namespace asc::cpu {
+namespace {
+
+// Columns whose reflections are one product: more would cost more than they save.
+constexpr int64_t kReflections = 128;
+// Multiply-adds below which columns of a triangular system stay together.
+constexpr int64_t kTaskWork = int64_t{1} << 17;
+// Columns of such a system that belong together in memory.
+constexpr int64_t kColumns = 64;
+
+template <class T>
+constexpr DType kType = DType::Float64;
+template <>
+constexpr DType kType<float> = DType::Float32;
+template <>
+constexpr DType kType<std::complex<float>> = DType::Complex64;
+template <>
+constexpr DType kType<std::complex<double>> = DType::Complex128;
+
+template <class T>
+constexpr bool kIsComplex = is_complex(kType<T>);
+template <class T>
+constexpr int64_t kPanel = kPanelBytes / static_cast<int64_t>(sizeof(T));
+
+template <class T>
+const DecomposeKernels& blocks() {
+    return kernels().decompose[index(kType<T>)];
+}
+
+// Where to cut a matrix in two: whole blocks on the left.
+int64_t half(int64_t n, int64_t block) { return (n / block + 1) / 2 * block; }
+
+template <class T>
+void copy(Matrix<T> dst, Matrix<T> src) {
+    for (int64_t i = 0; i < src.rows; ++i) copy_elements(dst.row(i), src.row(i), src.cols);
+}
+// dst = the transpose of src.
+template <class T>
+void transpose(Matrix<T> dst, Matrix<T> src) {
+    kernels().transpose[width_index(kType<T>)](dst.data, dst.stride, src.data, src.stride, src.rows,
+                                               src.cols);
+}
+
+// A matrix with memory of its own.
+template <class T>
+class Own {
+  public:
+    Own(int64_t rows, int64_t cols)
+        : buffer_(std::max<int64_t>(1, rows * cols) * static_cast<int64_t>(sizeof(T))),
+          matrix_{static_cast<T*>(buffer_.data()), rows, cols, cols} {}
+    operator const Matrix<T>&() const { return matrix_; }
+    const Matrix<T>* operator->() const { return &matrix_; }
+
+  private:
+    Buffer buffer_;
+    Matrix<T> matrix_;
+};
+
+template <class T>
+GemmOperand operand(Matrix<T> x) {
+    return {x.data, x.stride, 1};
+}
+
+// The conjugate transpose of a matrix as an operand: complex numbers have to be copied.
+template <class T>
+class Adjoint {
+  public:
+    explicit Adjoint(Matrix<T> x)
+        : own_(kIsComplex<T> ? x.rows : 0, x.cols), operand_{x.data, 1, x.stride} {
+        if constexpr (kIsComplex<T>) {
+            for (int64_t i = 0; i < x.rows; ++i)
+                std::transform(x.row(i), x.row(i) + x.cols, own_->row(i),
+                               [](T z) { return std::conj(z); });
+            operand_ = {own_->data, 1, x.cols};
+        }
+    }
+    operator GemmOperand() const { return operand_; }
+
+  private:
+    Own<T> own_;
+    GemmOperand operand_;
+};
+
+// c = a b, where a has `depth` columns.
+template <class T>
+void multiply(Matrix<T> c, const GemmOperand& a, int64_t depth, const GemmOperand& b,
+              const Parallel& par) {
+    multiply({kType<T>, c.rows, c.cols, depth, a, b, c.data}, par);
+}
+
+// c -= a b
+template <class T>
+void subtract_product(Matrix<T> c, const GemmOperand& a, int64_t depth, Matrix<T> b,
+                      const Parallel& par) {
+    if (c.rows == 0 || c.cols == 0 || depth == 0) return;
+    const Epilogue subtract{
+        [](void* ctx, const ProductBlock& block) {
+            const Matrix<T>& to = *static_cast<Matrix<T>*>(ctx);
+            const auto kernel = kernels().elementwise[index(Op::Subtract)][index(kType<T>)];
+            for (int64_t i = 0; i < block.rows; ++i) {
+                T* row = to.row(block.row + i) + block.col;
+                const void* operands[] = {row,
+                                          static_cast<const T*>(block.data) + i * block.row_stride};
+                kernel(row, operands, block.cols, 0);
+            }
+        },
+        &c};
+    Product product{kType<T>, c.rows, c.cols, depth, a, operand(b), nullptr};
+    product.epilogue = &subtract;
+    multiply(product, par);
+}
+
+// A few rows of a triangular system, its columns in tasks.
+template <class T>
+void substitute(const Triangle& t, Matrix<T> b, const Parallel& par) {
+    const int64_t most = t.n * t.n * b.cols / kTaskWork;
+    const int64_t tasks = std::clamp<int64_t>(most, 1, 2 * par.threads);
+    const int64_t width = ((b.cols + tasks - 1) / tasks + kColumns - 1) / kColumns * kColumns;
+    run_each(par, (b.cols + width - 1) / width, [&](int64_t task) {
+        const int64_t j = task * width;
+        blocks<T>().substitute(t, b.data + j, b.stride, std::min(width, b.cols - j));
+    });
+}
+
+Triangle corner(Triangle t, int64_t first, int64_t n, int64_t bytes) {
+    t.data = static_cast<const char*>(t.data) + first * (t.row_stride + t.col_stride) * bytes;
+    t.n = n;
+    return t;
+}
+
+// b = t^-1 b, t of any size; a conjugate one is lower, its columns are adjacent.
+template <class T>
+void solve(const Triangle& t, Matrix<T> b, const Parallel& par) {
+    if (b.cols == 0 || t.n == 0) return;
+    if (t.n <= kTriangleRows) return substitute(t, b, par);
+    const int64_t n = half(t.n, kTriangleRows), size = sizeof(T);
+    const Triangle parts[] = {corner(t, 0, n, size), corner(t, n, t.n - n, size)};
+    const Matrix<T> sides[] = {b.top(n), b.below(n)};
+    const int first = t.upper ? 1 : 0, last = 1 - first;
+    solve(parts[first], sides[first], par);
+    // What is beside the diagonal blocks; the conjugate of a triangle is that of its transpose.
+    T* rest =
+        static_cast<T*>(const_cast<void*>(t.data)) + n * (t.upper ? t.col_stride : t.row_stride);
+    const Matrix<T> turned{rest, parts[first].n, parts[last].n, t.col_stride};
+    if (t.conj)
+        subtract_product(sides[last], Adjoint<T>(turned), turned.rows, sides[first], par);
+    else
+        subtract_product(sides[last], {rest, t.row_stride, t.col_stride}, turned.rows, sides[first],
+                         par);
+    solve(parts[last], sides[last], par);
+}
+
+template <class T>
+Triangle triangle(Matrix<T> a, bool upper, bool unit) {
+    return {a.data, a.rows, a.stride, 1, upper, unit, false};
+}
+
+// A few columns as the kernels take them: in rows of kPanelBytes.
+template <class T>
+class Panel : public Own<T> {
+  public:
+    explicit Panel(Matrix<T> a) : Own<T>(a.rows, kPanel<T>) {
+        const Matrix<T>& own = *this;
+        copy(own.left(a.cols), a);
+        for (int64_t i = 0; i < a.rows; ++i) zero_elements(own.row(i) + a.cols, own.cols - a.cols);
+    }
+};
+
+// c -= u^H u, the upper triangle of c.
+template <class T>
+void subtract_square(Matrix<T> c, Matrix<T> u, const Adjoint<T>& adjoint, int64_t first,
+                     const Parallel& par) {
+    const GemmOperand all = adjoint;
+    const GemmOperand rows{static_cast<const T*>(all.data) + first, all.row_stride, all.col_stride};
+    const int64_t n = c.rows <= 2 * kTriangleRows ? c.rows : half(c.rows, kTriangleRows);
+    // Above the diagonal everything, on it what belongs to a square.
+    subtract_product(c.top(n), rows, u.rows, u.right(first), par);
+    if (n < c.rows)
+        subtract_square(c.block(n, n, c.rows - n, c.cols - n), u, adjoint, first + n, par);
+}
+
+}  // namespace
+
+template <class T>
+void exchange_rows(Matrix<T> a, const int64_t* pivots, int64_t count) {
+    for (int64_t j = 0; j < count; ++j)
+        if (pivots[j] != j) std::swap_ranges(a.row(j), a.row(j) + a.cols, a.row(pivots[j]));
+}
+
+template <class T>
+bool lu(Matrix<T> a, int64_t* pivots, const Parallel& par) {
+    if (a.cols <= kPanel<T>) {
+        const Own<T> columns(a.cols, a.rows + kPanelRest);
+        transpose<T>(columns, a);
+        for (int64_t j = 0; j < a.cols; ++j) zero_elements(columns->row(j) + a.rows, kPanelRest);
+        const bool regular = blocks<T>().lu(columns->data, columns->stride, a.rows, a.cols, pivots);
+        transpose<T>(a, columns->left(a.rows));
+        return regular;
+    }
+    const int64_t n = half(a.cols, kPanel<T>);
+    const Matrix<T> right = a.right(n), rest = right.below(n);
+    bool regular = lu(a.left(n), pivots, par);
+    exchange_rows(right, pivots, n);
+    solve(triangle(a.block(0, 0, n, n), false, true), right.top(n), par);
+    subtract_product(rest, operand(a.below(n)), n, right.top(n), par);
+    regular &= lu(rest, pivots + n, par);
+    exchange_rows(a.left(n).below(n), pivots + n, a.cols - n);
+    for (int64_t j = n; j < a.cols; ++j) pivots[j] += n;
+    return regular;
+}
+
+template <class T>
+void solve_lower(Matrix<T> l, Matrix<T> b, const Parallel& par) {
+    solve(triangle(l, false, true), b, par);
+}
+
+template <class T>
+void solve_upper(Matrix<T> u, Matrix<T> b, const Parallel& par) {
+    solve(triangle(u, true, false), b, par);
+}
+
+template <class T>
+void invert_lower(Matrix<T> l, Matrix<T> x, const Parallel& par) {
+    if (l.rows <= kTriangleRows) {
+        for (int64_t i = 0; i < l.rows; ++i) {
+            zero_elements(x.row(i), l.rows);
+            x.row(i)[i] = T(1);
+        }
+        return solve_lower(l, x, par);
+    }
+    const int64_t n = half(l.rows, kTriangleRows), m = l.rows - n;
+    for (int64_t i = 0; i < n; ++i) zero_elements(x.row(i) + n, m);
+    for (int64_t i = n; i < l.rows; ++i) zero_elements(x.row(i), n);
+    invert_lower(l.block(0, 0, n, n), x.block(0, 0, n, n), par);
+    // Below the diagonal: -L22^-1 L21 L11^-1.
+    const Matrix<T> corner = x.block(n, 0, m, n);
+    subtract_product(corner, operand(l.below(n)), n, x.block(0, 0, n, n), par);
+    solve_lower(l.block(n, n, m, m), corner, par);
+    invert_lower(l.block(n, n, m, m), x.block(n, n, m, m), par);
+}
+
+template <class T>
+bool cholesky_upper(Matrix<T> a, const Parallel& par) {
+    if (a.rows <= kTriangleRows) return blocks<T>().cholesky(a.data, a.stride, a.rows);
+    const int64_t n = half(a.rows, kTriangleRows), m = a.rows - n;
+    const Matrix<T> right = a.block(0, n, n, m), rest = a.block(n, n, m, m);
+    if (!cholesky_upper(a.block(0, 0, n, n), par)) return false;
+    solve({a.data, n, 1, a.stride, false, false, true}, right, par);
+    subtract_square(rest, right, Adjoint<T>(right), 0, par);
+    return cholesky_upper(rest, par);
+}
+
+namespace {
+
+// c = (I - v t v^H)^H c, or without the outer adjoint.
+template <class T>
+void reflect(Matrix<T> c, Matrix<T> v, const GemmOperand& t, const Parallel& par) {
+    if (c.cols == 0) return;
+    const Adjoint<T> adjoint(v);
+    const Own<T> products(v.cols, c.cols), scaled(v.cols, c.cols);
+    multiply<T>(products, adjoint, v.rows, operand(c), par);
+    multiply<T>(scaled, t, v.cols, operand<T>(products), par);
+    subtract_product<T>(c, operand(v), v.cols, scaled, par);
+}
+
+// Q = I - V T V^H for the Q R of a: v gets V, with ones and zeros where they belong, and t gets T.
+template <class T>
+void reflections(Matrix<T> a, Matrix<T> v, Matrix<T> t, const Parallel& par) {
+    if (a.cols <= kPanel<T>) {
+        const Panel<T> panel(a);
+        const Own<T> small(a.cols, kPanel<T>);
+        blocks<T>().qr(panel->data, a.rows, a.cols, small->data);
+        copy(t, small->left(a.cols));
+        copy(v, panel->left(a.cols));
+        for (int64_t i = 0; i < a.cols; ++i) {
+            copy_elements(a.row(i) + i, panel->row(i) + i, a.cols - i);
+            v.row(i)[i] = T(1);
+            zero_elements(v.row(i) + i + 1, a.cols - i - 1);
+        }
+        return;
+    }
+    const int64_t n = half(a.cols, kPanel<T>), m = a.cols - n;
+    const Matrix<T> first = t.block(0, 0, n, n), second = t.block(n, n, m, m);
+    reflections(a.left(n), v.left(n), first, par);
+    reflect(a.right(n), v.left(n), Adjoint<T>(first), par);
+    for (int64_t i = 0; i < n; ++i) zero_elements(v.row(i) + n, m);
+    for (int64_t i = n; i < a.cols; ++i) zero_elements(t.row(i), n);
+    reflections(a.right(n).below(n), v.right(n).below(n), second, par);
+    // The corner of T: -T1 (V1^H V2) T2.
+    const Matrix<T> corner = t.block(0, n, n, m);
+    const Own<T> between(n, m), scaled(n, m);
+    multiply<T>(between, Adjoint<T>(v.left(n).below(n)), a.rows - n, operand(v.right(n).below(n)),
+                par);
+    multiply<T>(scaled, operand<T>(between), m, operand(second), par);
+    for (int64_t i = 0; i < n; ++i) zero_elements(corner.row(i), m);
+    subtract_product<T>(corner, operand(first), n, scaled, par);
+}
+
+}  // namespace
+
+template <class T>
+void qr(Matrix<T> a, Matrix<T> q, const Parallel& par) {
+    const int64_t k = std::min(a.rows, a.cols);
+    const Own<T> v(a.rows, k), t(k, kReflections);
+    const auto width = [&](int64_t j) { return std::min(kReflections, k - j); };
+    const auto vectors = [&](int64_t j) { return v->block(j, j, a.rows - j, width(j)); };
+    const auto factor = [&](int64_t j) { return t->block(j, 0, width(j), width(j)); };
+    for (int64_t j = 0; j < k; j += kReflections) {
+        const Matrix<T> rest = a.right(j).below(j);
+        reflections(rest.left(width(j)), vectors(j), factor(j), par);
+        reflect(rest.right(width(j)), vectors(j), Adjoint<T>(factor(j)), par);
+    }
+    for (int64_t i = 0; i < q.rows; ++i) {
+        zero_elements(q.row(i), q.cols);
+        if (i < q.cols) q.row(i)[i] = T(1);
+    }
+    // The last reflections first: until then their columns are those of the identity.
+    for (int64_t j = (k - 1) / kReflections * kReflections; j >= 0; j -= kReflections) {
+        const int64_t n = width(j);
+        const Matrix<T> rest = q.right(j).below(j);
+        reflect(rest.right(n), vectors(j), operand(factor(j)), par);
+        const Own<T> scaled(n, n);
+        multiply<T>(scaled, operand(factor(j)), n, Adjoint<T>(vectors(j).top(n)), par);
+        subtract_product<T>(rest.left(n), operand(vectors(j)), n, scaled, par);
+    }
+}
+
+#define ASC_INSTANTIATE(T)                                             \
+    template bool lu(Matrix<T>, int64_t*, const Parallel&);            \
+    template void exchange_rows(Matrix<T>, const int64_t*, int64_t);   \
+    template void solve_lower(Matrix<T>, Matrix<T>, const Parallel&);  \
+    template void invert_lower(Matrix<T>, Matrix<T>, const Parallel&); \
+    template void solve_upper(Matrix<T>, Matrix<T>, const Parallel&);  \
+    template bool cholesky_upper(Matrix<T>, const Parallel&);          \
+    template void qr(Matrix<T>, Matrix<T>, const Parallel&);
+ASC_INSTANTIATE(float)
+ASC_INSTANTIATE(double)
+ASC_INSTANTIATE(std::complex<float>)
+ASC_INSTANTIATE(std::complex<double>)
+#undef ASC_INSTANTIATE
+
+}  // namespace asc::cpu

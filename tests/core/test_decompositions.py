@@ -1,0 +1,179 @@
+"""LU, Cholesky and QR: sizes around every block, residuals, scales, errors, threads."""
+
+import numpy as np
+import pytest
+
+import ascend_array_api as xp
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+# Around panels, triangles, blocks of reflections.
+SIZES = (1, 2, 8, 9, 16, 17, 33, 64, 65, 129, 200)
+
+
+def random(rng: np.random.Generator, dtype: str, *shape: int) -> np.ndarray:
+    """Return normal numbers, complex ones in both parts."""
+    x = rng.standard_normal(shape)
+    return (x + 1j * rng.standard_normal(shape) if dtype.startswith("complex") else x).astype(dtype)
+
+
+def wide(x) -> np.ndarray:
+    """Return an array with twice the digits or more."""
+    x = np.asarray(x)
+    return x.astype({"f": "f8", "d": "g", "F": "c16", "D": "G", "g": "g", "G": "G"}[x.dtype.char])
+
+
+def error(got, want, scale) -> float:
+    """Return the norm of a difference in units of eps * scale."""
+    eps = float(np.finfo(np.asarray(scale).dtype).eps)
+    return float(np.linalg.norm((wide(got) - want).astype("c16")) / np.linalg.norm(scale) / eps)
+
+
+def adjoint(x: np.ndarray) -> np.ndarray:
+    """Return the conjugate transpose."""
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", SIZES)
+class TestSquare:
+    def test_solve_is_backward_stable(self, dtype, n):
+        rng = np.random.default_rng(n)
+        a = random(rng, dtype, n, n)
+        for shape in ((n,), (n, 1), (n, 3), (n, 70)):
+            b = random(rng, dtype, *shape)
+            x = xp.linalg.solve(xp.asarray(a), xp.asarray(b))
+            assert x.shape == shape
+            residual = np.linalg.norm((wide(a) @ wide(x) - b).astype("c16"))
+            scale = np.linalg.norm(a) * np.linalg.norm(np.asarray(x)) + np.linalg.norm(b)
+            assert residual <= 2 * max(n, 4) ** 0.5 * np.finfo(dtype).eps * scale
+
+    def test_inv(self, dtype, n):
+        a = random(np.random.default_rng(n), dtype, n, n)
+        x = xp.linalg.inv(xp.asarray(a))
+        residual = np.linalg.norm((wide(a) @ wide(x) - np.eye(n)).astype("c16"))
+        scale = np.linalg.norm(a) * np.linalg.norm(np.asarray(x)) + 1
+        assert residual <= 2 * max(n, 4) ** 0.5 * np.finfo(dtype).eps * scale
+
+    @pytest.mark.parametrize("upper", [False, True])
+    def test_cholesky(self, dtype, n, upper):
+        m = random(np.random.default_rng(n), dtype, n, n)
+        a = (m @ adjoint(m) + np.eye(n)).astype(dtype)
+        a = ((a + adjoint(a)) / 2).astype(dtype)
+        # The other triangle is not read.
+        half = np.triu(a) if upper else np.tril(a)
+        c = np.asarray(xp.linalg.cholesky(xp.asarray(half), upper=upper))
+        assert np.array_equal(c, np.triu(c) if upper else np.tril(c))
+        assert np.all(np.diagonal(c).real > 0) and np.all(np.diagonal(c).imag == 0)
+        product = adjoint(wide(c)) @ wide(c) if upper else wide(c) @ adjoint(wide(c))
+        assert error(product, a, a) < 2 * max(n, 4) ** 0.5
+
+    def test_det(self, dtype, n):
+        a = random(np.random.default_rng(n), dtype, n, n) / max(n, 2) ** 0.5
+        sign, log = np.linalg.slogdet(a.astype("complex128"))
+        found = xp.linalg.slogdet(xp.asarray(a))
+        limit = 20 * n * np.finfo(dtype).eps * np.linalg.cond(a)
+        assert abs(complex(found[0]) - sign) < limit
+        assert abs(float(found[1]) - log) < limit
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("mode", ["reduced", "complete"])
+@pytest.mark.parametrize(
+    "shape",
+    [(n, n) for n in SIZES]
+    + [(5, 3), (3, 5), (40, 17), (17, 40), (300, 9), (9, 300), (300, 150), (150, 300)]
+    + [(1, 9), (9, 1)],
+)
+def test_qr(dtype, mode, shape):
+    m, n = shape
+    a = random(np.random.default_rng(m + n), dtype, m, n)
+    q, r = map(np.asarray, xp.linalg.qr(xp.asarray(a), mode=mode))
+    k = m if mode == "complete" else min(m, n)
+    assert q.shape == (m, k) and r.shape == (k, n)
+    assert np.array_equal(r, np.triu(r))
+    assert error(wide(q) @ wide(r), a, a) < 2 * max(min(m, n), 4) ** 0.5
+    eye = np.eye(k, dtype=dtype)
+    assert error(adjoint(wide(q)) @ wide(q), eye, eye) < 2 * max(min(m, n), 4) ** 0.5
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("scale", [-1.0, -0.6, 0.6, 1.0])
+def test_columns_of_any_scale(dtype, scale):
+    """Each column of Q R is as near to its own as if it stood alone, subnormal ones too."""
+    rng = np.random.default_rng(1)
+    info = np.finfo(dtype)
+    edge = info.tiny if scale < 0 else info.max / 256
+    a = random(rng, dtype, 50, 20)
+    factors = np.ones(20)
+    factors[::3] = float(edge) ** abs(scale)
+    a = (a * factors.astype(info.dtype)).astype(dtype)
+    q, r = map(np.asarray, xp.linalg.qr(xp.asarray(a)))
+    assert np.all(np.isfinite(q)) and np.all(np.isfinite(r))
+    for j in range(20):
+        unit = (wide(q) @ (wide(r)[:, j] / factors[j])).astype("c16")
+        assert np.linalg.norm(unit - wide(a)[:, j] / factors[j]) < 200 * info.eps
+    assert error(adjoint(wide(q)) @ wide(q), np.eye(20), np.eye(20, dtype=dtype)) < 20
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_solve_at_the_ends_of_the_range(dtype):
+    info = np.finfo(dtype)
+    a = random(np.random.default_rng(2), dtype, 20, 20)
+    b = random(np.random.default_rng(3), dtype, 20, 2)
+    want = np.asarray(xp.linalg.solve(xp.asarray(a), xp.asarray(b)))
+    for factor in (2.0 ** (info.maxexp - 6), 2.0 ** (info.minexp + 6)):
+        x = xp.linalg.solve(*(xp.asarray((y * factor).astype(dtype)) for y in (a, b)))
+        assert np.allclose(np.asarray(x), want, rtol=1e-3 if info.bits == 32 else 1e-9)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [1, 3, 40, 200])
+class TestErrors:
+    def test_singular(self, dtype, n):
+        a = random(np.random.default_rng(n), dtype, n, n)
+        a[:, n // 2] = 0
+        for f in (xp.linalg.inv, lambda x: xp.linalg.solve(x, x)):
+            with pytest.raises(ValueError, match="singular"):
+                f(xp.asarray(a))
+        assert complex(xp.linalg.det(xp.asarray(a))) == 0
+
+    def test_not_positive_definite(self, dtype, n):
+        a = np.eye(n, dtype=dtype)
+        for bad in (0.0, -1.0, np.nan):
+            a[n // 2, n // 2] = bad
+            with pytest.raises(ValueError, match="positive definite"):
+                xp.linalg.cholesky(xp.asarray(a))
+
+    def test_nan_spreads(self, dtype, n):
+        a = random(np.random.default_rng(n), dtype, n, n)
+        a[n // 2, n // 2] = np.nan
+        assert np.isnan(np.asarray(xp.linalg.inv(xp.asarray(a)))).any()
+        assert np.isnan(np.asarray(xp.linalg.qr(xp.asarray(a))[1])).any()
+        assert np.isnan(complex(xp.linalg.det(xp.asarray(a))))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_batch_gives_the_bits_of_its_matrices_on_any_number_of_threads(dtype):
+    rng = np.random.default_rng(4)
+    before = xp.runtime.get_num_threads()
+    try:
+        for n in (5, 90, 300):
+            a, b = random(rng, dtype, 3, n, n), random(rng, dtype, 3, n, 10)
+            s = (a @ adjoint(a) + n * np.eye(n)).astype(dtype)
+            works = {
+                "inv": lambda i, a=a: xp.linalg.inv(xp.asarray(a[i])),
+                "solve": lambda i, a=a, b=b: xp.linalg.solve(xp.asarray(a[i]), xp.asarray(b[i])),
+                "cholesky": lambda i, s=s: xp.linalg.cholesky(xp.asarray(s[i])),
+                "q": lambda i, a=a: xp.linalg.qr(xp.asarray(a[i]))[0],
+                "r": lambda i, a=a: xp.linalg.qr(xp.asarray(a[i]))[1],
+            }
+            for name, work in works.items():
+                found = set()
+                for threads in (1, 2, 3, 8):
+                    xp.runtime.set_num_threads(threads)
+                    whole = np.asarray(work(slice(None)))
+                    found.add(whole.tobytes())
+                    found.add(np.stack([np.asarray(work(i)) for i in range(3)]).tobytes())
+                assert len(found) == 1, f"{name}, {n}"
+    finally:
+        xp.runtime.set_num_threads(before)
