@@ -1,8 +1,8 @@
 """Linear algebra extension of the standard.
 
 Matrices are the last two dimensions of an array; functions work on each matrix of a stack. The
-eigenvalues and singular values come from LAPACK. A matrix that has no factors (a singular one, or one
-that is not positive definite) raises ``numpy.linalg.LinAlgError``, a ValueError.
+eigenvalues and singular values come from LAPACK. A matrix that has no factors (a singular one, or
+one that is not positive definite) raises ``numpy.linalg.LinAlgError``, a ValueError.
 """
 
 from __future__ import annotations

@@ -63,7 +63,8 @@ class TestSquare:
         half = np.triu(a) if upper else np.tril(a)
         c = np.asarray(xp.linalg.cholesky(xp.asarray(half), upper=upper))
         assert np.array_equal(c, np.triu(c) if upper else np.tril(c))
-        assert np.all(np.diagonal(c).real > 0) and np.all(np.diagonal(c).imag == 0)
+        assert np.all(np.diagonal(c).real > 0)
+        assert np.all(np.diagonal(c).imag == 0)
         product = adjoint(wide(c)) @ wide(c) if upper else wide(c) @ adjoint(wide(c))
         assert error(product, a, a) < 2 * max(n, 4) ** 0.5
 
@@ -89,7 +90,8 @@ def test_qr(dtype, mode, shape):
     a = random(np.random.default_rng(m + n), dtype, m, n)
     q, r = map(np.asarray, xp.linalg.qr(xp.asarray(a), mode=mode))
     k = m if mode == "complete" else min(m, n)
-    assert q.shape == (m, k) and r.shape == (k, n)
+    assert q.shape == (m, k)
+    assert r.shape == (k, n)
     assert np.array_equal(r, np.triu(r))
     assert error(wide(q) @ wide(r), a, a) < 2 * max(min(m, n), 4) ** 0.5
     eye = np.eye(k, dtype=dtype)
@@ -108,7 +110,8 @@ def test_columns_of_any_scale(dtype, scale):
     factors[::3] = float(edge) ** abs(scale)
     a = (a * factors.astype(info.dtype)).astype(dtype)
     q, r = map(np.asarray, xp.linalg.qr(xp.asarray(a)))
-    assert np.all(np.isfinite(q)) and np.all(np.isfinite(r))
+    assert np.all(np.isfinite(q))
+    assert np.all(np.isfinite(r))
     for j in range(20):
         unit = (wide(q) @ (wide(r)[:, j] / factors[j])).astype("c16")
         assert np.linalg.norm(unit - wide(a)[:, j] / factors[j]) < 200 * info.eps
