@@ -13,6 +13,13 @@ from . import _core
 from ._device import Device, default_device, resolve_device
 
 
+def _require(function: str, name: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(
+            f"{function}: expected {name} of type {kind.__name__}, got {type(value).__name__}"
+        )
+
+
 class _Entered(NamedTuple):
     """An entered stream; the core looks at the handle, which comes first."""
 
@@ -119,8 +126,14 @@ class Stream:
         -------
         Event
             The event.
+
+        Raises
+        ------
+        TypeError
+            If `event` is not an `Event`.
         """
         event = Event() if event is None else event
+        _require("record", "an event", event, Event)
         event.record(self)
         return event
 
@@ -131,7 +144,13 @@ class Stream:
         ----------
         event : Event
             An event of any stream. One that was never recorded is done.
+
+        Raises
+        ------
+        TypeError
+            If `event` is not an `Event`.
         """
+        _require("wait_event", "an event", event, Event)
         event._handle.hold(self._handle)
 
     def __repr__(self) -> str:
@@ -154,8 +173,15 @@ class Event:
         ----------
         stream : Stream, optional
             The stream. By default the current one.
+
+        Raises
+        ------
+        TypeError
+            If `stream` is not a `Stream`.
         """
-        self._handle.record((current_stream() if stream is None else stream)._handle)
+        stream = current_stream() if stream is None else stream
+        _require("record", "a stream", stream, Stream)
+        self._handle.record(stream._handle)
 
     def synchronize(self) -> None:
         """Run or wait for everything that the event stands behind."""
@@ -181,9 +207,12 @@ class Event:
 
         Raises
         ------
+        TypeError
+            If `end` is not an `Event`.
         ValueError
             If one of the events was never recorded.
         """
+        _require("elapsed_time", "an event", end, Event)
         for event in (self, end):
             if not event._handle.recorded():
                 raise ValueError("elapsed_time: both events must have been recorded")

@@ -121,6 +121,11 @@ def diff(
     given = [part for part in (prepend, x, append) if part is not None]
     require_numeric("diff", *given)
     axis = as_axis("diff", axis, x.ndim)
+    for part in given:
+        if part.ndim != x.ndim:
+            raise ValueError(
+                f"diff: prepend and append have as many dimensions as x, {x.ndim}, got {part.ndim}"
+            )
     n = as_index("diff", "n", n)
     if n < 0:
         raise ValueError(f"diff: n is not negative, got {n}")

@@ -164,6 +164,8 @@ def dump(path: str | os.PathLike[str], /, *, fused: bool = True) -> None:
     fusion and in all three formats, into the folder ``ASCEND_DUMP_GRAPH_PATH``;
     ``ASCEND_DUMP_GRAPH_FILES`` bounds the number of files.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"dump: path must be a str or os.PathLike, got {type(path).__name__}")
     target = Path(path)
     if target.suffix not in _graph_dump.FORMATS:
         raise ValueError(f"dump: the file is named *.json, *.svg or *.dot, got {os.fspath(path)!r}")

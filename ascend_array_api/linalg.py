@@ -459,7 +459,7 @@ def _smallest(function: str, x: Array, axis: Axes, keepdims: bool) -> Array:
     axes = as_axes(function, axis, x.ndim)
     if any(x.shape[i] == 0 for i in axes):
         raise ValueError(
-            f"{function}: no smallest value among none, in an array of shape {x.shape}"
+            f"{function}: ord asks for the smallest of no values along the axes {axis}"
         )
     return _core.min(x, axes, keepdims)
 

@@ -23,18 +23,19 @@ import math
 import sys
 import threading
 from collections.abc import Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from . import _core, linalg
-from ._checks import as_axis, as_index, require_array
+from ._checks import as_axis, as_index, composed, require_array
 from ._core import Array
-from ._creation import arange, asarray
+from ._creation import arange, asarray, ones
 from ._data_types import astype, finfo
 from ._device import with_float64
-from ._dtypes import as_dtype, default_float, float32, float64, int64, kind_of, uint64
+from ._dtypes import as_dtype, bool_, default_float, float32, float64, int64, kind_of, uint64
 from ._elementwise import log1p, maximum, sqrt
 from ._indexing import take
-from ._manipulation import broadcast_shapes, broadcast_to, reshape
+from ._manipulation import broadcast_shapes, broadcast_to, concat, reshape
 from ._searching import count_nonzero, searchsorted
 from ._sorting import argsort
 from ._statistical import cumulative_sum, max as largest, min as least, sum as total_of
@@ -158,8 +159,15 @@ class Generator:
         -------
         list of Generator
             The generators; a later call gives others.
+
+        Raises
+        ------
+        ValueError
+            If `n_children` is negative.
         """
         count = as_index("spawn", "n_children", n_children)
+        if count < 0:
+            raise ValueError(f"spawn: n_children must not be negative, got {count}")
         with self._lock:
             seeds = self._seed.spawn(count)
         return [Generator(seed) for seed in seeds]
@@ -212,6 +220,7 @@ class Generator:
         """
         return self._draw("random", "uniform", size, dtype, device)
 
+    @composed
     def uniform(
         self,
         low: RealScalar | Array = 0.0,
@@ -239,6 +248,7 @@ class Generator:
         Array
             The numbers; where rounding would give `high`, they reach it.
         """
+        low, high = _real("uniform", "low", low), _real("uniform", "high", high)
         size = _common_shape("uniform", size, low, high)
         most = float(finfo(float32 if dtype == float32 else float64).max)
         _require("uniform", "low", low, -most, most)
@@ -271,6 +281,7 @@ class Generator:
         """
         return self._draw("standard_normal", "normal", size, dtype, device)
 
+    @composed
     def normal(
         self,
         loc: RealScalar | Array = 0.0,
@@ -305,11 +316,13 @@ class Generator:
         ValueError
             If `scale` is negative somewhere.
         """
+        loc, scale = _real("normal", "loc", loc), _real("normal", "scale", scale)
         _require("normal", "scale", scale, 0)
         size = _common_shape("normal", size, loc, scale)
         place = _place("normal", device, loc, scale)
         return self._draw("normal", "normal", size, dtype, place) * scale + loc
 
+    @composed
     def exponential(
         self,
         scale: RealScalar | Array = 1.0,
@@ -341,12 +354,14 @@ class Generator:
         ValueError
             If `scale` is negative somewhere.
         """
+        scale = _real("exponential", "scale", scale)
         _require("exponential", "scale", scale, 0)
         size = _common_shape("exponential", size, scale)
         place = _place("exponential", device, scale)
         uniform = self._draw("exponential", "uniform", size, dtype, place)
-        return log1p(-uniform) * -scale
+        return -log1p(-uniform) * scale
 
+    @composed
     def gamma(
         self,
         shape: RealScalar | Array,
@@ -376,12 +391,14 @@ class Generator:
         ValueError
             If a parameter is negative or not finite somewhere.
         """
+        shape, scale = _real("gamma", "shape", shape), _real("gamma", "scale", scale)
         _require("gamma", "shape", shape, 0)
         _require("gamma", "scale", scale, 0)
         size = _common_shape("gamma", size, shape, scale)
         place = _place("gamma", device, shape, scale)
         return self._draw("gamma", "gamma", size, None, place, shape) * scale
 
+    @composed
     def beta(
         self,
         a: RealScalar | Array,
@@ -411,11 +428,13 @@ class Generator:
         ValueError
             If a parameter is not positive and finite somewhere.
         """
+        a, b = _real("beta", "a", a), _real("beta", "b", b)
         _require("beta", "a", a, 0, positive=True)
         _require("beta", "b", b, 0, positive=True)
         place = _place("beta", device, a, b)
         return self._draw("beta", "beta", _common_shape("beta", size, a, b), None, place, a, b)
 
+    @composed
     def multivariate_normal(
         self,
         mean: Array,
@@ -456,7 +475,7 @@ class Generator:
                 f"{cov.shape}"
             )
         if method == "cholesky":
-            factor = linalg.cholesky(cov)
+            factor = _factor(cov)
         elif method == "eigh":
             values, vectors = linalg.eigh(cov)
             # Rounding may leave a zero eigenvalue a little below zero.
@@ -466,7 +485,8 @@ class Generator:
         else:
             raise ValueError(f"multivariate_normal: method is 'cholesky' or 'eigh', got {method!r}")
         place = _place("multivariate_normal", None, mean, cov)
-        normal = self.standard_normal((*_shape(size), n), dtype=cov.dtype, device=place)
+        shape = (*_shape("multivariate_normal", size), n)
+        normal = self.standard_normal(shape, dtype=cov.dtype, device=place)
         return normal @ factor.mT + mean
 
     # ---- discrete distributions
@@ -510,12 +530,15 @@ class Generator:
             low, high = 0, low
         first, last = as_index("integers", "low", low), as_index("integers", "high", high)
         last -= not endpoint
+        if first > last:
+            ends = f"[{first}, {last}]" if endpoint else f"[{first}, {last + 1})"
+            raise ValueError(f"integers: the range {ends} is empty")
         dtype = int64 if dtype is None else as_dtype("integers", dtype)
         if kind_of(dtype) not in "iu":
             raise TypeError(f"integers: expected an integer dtype, got {dtype}")
         bits, signed = 8 * dtype.itemsize, kind_of(dtype) == "i"
         limits = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
-        if not limits[0] <= first <= last <= limits[1]:
+        if not limits[0] <= first or not last <= limits[1]:
             raise ValueError(
                 f"integers: expected a range within {limits} of {dtype}, got {first} to {last}"
             )
@@ -554,6 +577,8 @@ class Generator:
         ValueError
             If a parameter is out of its range somewhere.
         """
+        n = _whole("binomial", "n", n)
+        p = _real("binomial", "p", p)
         _require("binomial", "n", n, 0, 2**53)
         _require("binomial", "p", p, 0, 1)
         size = _common_shape("binomial", size, n, p)
@@ -588,6 +613,7 @@ class Generator:
         ValueError
             If `lam` is out of its range somewhere.
         """
+        lam = _real("poisson", "lam", lam)
         _require("poisson", "lam", lam, 0, 2**53)
         size = _common_shape("poisson", size, lam)
         place = _place("poisson", device, lam)
@@ -595,6 +621,7 @@ class Generator:
 
     # ---- order and choice
 
+    @composed
     def permutation(self, x: int | Array, /, *, axis: int = 0) -> Array:
         """Return the elements of an array along an axis, or the integers below a number, shuffled.
 
@@ -615,6 +642,7 @@ class Generator:
         axis = as_axis("permutation", axis, x.ndim)
         return take(x, self._order(x.shape[axis], x.device), axis=axis)
 
+    @composed
     def shuffle(self, x: Array, /, *, axis: int = 0) -> None:
         """Shuffle an array in place along an axis.
 
@@ -626,8 +654,10 @@ class Generator:
             The axis whose elements change places.
         """
         require_array("shuffle", x)
+        axis = as_axis("shuffle", axis, x.ndim)
         x[...] = self.permutation(x, axis=axis)
 
+    @composed
     def choice(
         self,
         a: int | Array,
@@ -662,19 +692,23 @@ class Generator:
         ValueError
             If there are too few elements, or `p` is no distribution over them.
         """
-        if not isinstance(a, Array):
-            a = arange(as_index("choice", "a", a), device=_place("choice", None, p))
-        axis = as_axis("choice", axis, a.ndim)
-        n, shape = a.shape[axis], _shape(size)
+        shape, place = _shape("choice", size), _place("choice", None, a, p)
         count = math.prod(shape)
-        place = _place("choice", None, a, p)
+        if isinstance(a, Array):
+            axis = as_axis("choice", axis, a.ndim)
+            n = a.shape[axis]
+        else:
+            n = as_index("choice", "a", a)
+            if not 0 <= n < 2**63:
+                raise ValueError(f"choice: a is from 0 to {2**63 - 1}, got {n}")
         weights = None if p is None else _distribution(p, n)
         available = n if weights is None else int(count_nonzero(weights))
         if count > available and not (replace and available):
             raise ValueError(f"choice: cannot draw {count} of {available} elements")
         index = self._choose(n, count, replace, weights, place)
-        drawn = take(a, index, axis=axis)
-        return reshape(drawn, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
+        if not isinstance(a, Array):
+            return reshape(index, shape)
+        return reshape(take(a, index, axis=axis), (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
 
     def _choose(
         self, n: int, count: int, replace: bool, weights: Array | None, place: Device
@@ -683,7 +717,7 @@ class Generator:
         if weights is None and replace:
             return self.integers(0, max(n, 1), count, device=place)
         if weights is None:
-            return self._order(n, place)[:count]
+            return self._sample(n, count, place)
         if replace:
             total = cumulative_sum(weights)
             random = self.random(count, device=weights.device)
@@ -692,6 +726,17 @@ class Generator:
             # Efraimidis and Spirakis: Weighted random sampling with a reservoir, 2006.
             drawn = argsort(self.exponential(size=n, device=weights.device) / weights)[:count]
         return drawn.to_device(place)
+
+    def _sample(self, n: int, count: int, place: Device) -> Array:
+        """Draw `count` different numbers below n."""
+        if n < 16 * count:
+            return self._order(n, place)[:count]
+        # Few numbers among many: the first `count` different ones of draws with replacement.
+        drawn = self.integers(0, n, 0, device=place)
+        while drawn.size < count:
+            more = self.integers(0, n, count + count // 8 + 8, device=place)
+            drawn = _different(concat([drawn, more]))
+        return drawn[:count]
 
     def _order(self, n: int, place: Device) -> Array:
         # Keys of 64 bits: two of a million are equal once in 3e7 draws.
@@ -718,7 +763,7 @@ class Generator:
         if plain and dtype not in (float32, float64):
             raise TypeError(f"{function}: expected dtype float32 or float64, got {dtype}")
         _core.require_dtype(function, dtype, place)
-        shape = _shape(size)
+        shape = _shape(function, size)
         workplace = with_float64(place)
         a, b = (_parameter(x, shape, workplace) for x in (a, b))
         drawn_dtype = dtype if plain or distribution == "integers" else float64
@@ -737,10 +782,14 @@ def _place(function: str, device: DeviceLike | None, *parameters: object) -> Dev
     return _core.common_device(function, arrays, device)
 
 
-def _shape(size: Shape | None) -> tuple[int, ...]:
+def _shape(function: str, size: Shape | None) -> tuple[int, ...]:
     if size is None:
         return ()
-    return tuple(size) if isinstance(size, Sequence) else (as_index("random", "size", size),)
+    extents = size if isinstance(size, Sequence) else (size,)
+    shape = tuple(as_index(function, "size", extent) for extent in extents)
+    if any(extent < 0 for extent in shape):
+        raise ValueError(f"{function}: size must not be negative, got {size}")
+    return shape
 
 
 def _common_shape(
@@ -751,10 +800,55 @@ def _common_shape(
     common = cast("tuple[int, ...]", broadcast_shapes(*shapes))
     if size is None:
         return common
-    shape = _shape(size)
-    if broadcast_shapes(common, shape) != shape:
+    shape = _shape(function, size)
+    fits = len(common) <= len(shape) and all(
+        extent in (1, wanted) for extent, wanted in zip(common[::-1], shape[::-1], strict=False)
+    )
+    if not fits:
         raise ValueError(f"{function}: parameters of shape {common} do not fit size {shape}")
     return shape
+
+
+def _different(x: Array) -> Array:
+    """Return the different elements of a vector, in the order of their first places."""
+    order = argsort(x)  # stable: equal elements stay in order
+    ordered = take(x, order)
+    first = ones(x.shape, dtype=bool_, device=x.device)
+    first[order[1:]] = ordered[1:] != ordered[:-1]
+    return x[first]
+
+
+def _factor(cov: Array) -> Array:
+    try:
+        return linalg.cholesky(cov)
+    except ValueError as error:
+        raise ValueError(
+            "multivariate_normal: cov is not positive definite; method='eigh' serves "
+            "semidefinite ones, too"
+        ) from error
+
+
+def _real(function: str, name: str, value: RealScalar | Array) -> RealScalar | Array:
+    """Return a real parameter; integers of an array become floating-point numbers."""
+    if isinstance(value, Array):
+        if kind_of(value.dtype) in "iu":
+            return astype(value, default_float(value.device))
+        if kind_of(value.dtype) == "f":
+            return value
+    elif isinstance(value, Real) and not isinstance(value, bool):
+        return value
+    came = value.dtype if isinstance(value, Array) else type(value).__name__
+    raise TypeError(
+        f"{function}: {name} must be an int, a float, or an array of a real dtype, got {came}"
+    )
+
+
+def _whole(function: str, name: str, value: int | Array) -> int | Array:
+    if not isinstance(value, Array):
+        return as_index(function, name, value)
+    if kind_of(value.dtype) not in "iu":
+        raise TypeError(f"{function}: {name} must be of an integer dtype, got {value.dtype}")
+    return value
 
 
 def _parameter(x: RealScalar | Array, shape: tuple[int, ...], workplace: Device) -> Array:

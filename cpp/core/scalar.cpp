@@ -1,5 +1,6 @@
 #include "core/scalar.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "backend/cpu/elementwise.h"
@@ -45,6 +46,14 @@ DType default_dtype(const Scalar& s) {
     }
 }
 
+double to_double(const Scalar& s, const char* function) {
+    if (s.too_big && std::isinf(s.re))
+        raise(ErrorKind::Overflow, "%s: the Python int is beyond the range of float64", function);
+    if (s.kind == Kind::Real || s.too_big) return s.re;
+    return s.above_int64 ? static_cast<double>(static_cast<uint64_t>(s.integer))
+                         : static_cast<double>(s.integer);
+}
+
 void store(void* dst, DType to, const Scalar& s, const char* function) {
     switch (s.kind) {
         case Kind::Bool: {
@@ -66,9 +75,8 @@ void store(void* dst, DType to, const Scalar& s, const char* function) {
         return;
     }
     if (s.too_big) {
-        if (is_bool(to)) return cpu::convert_scalar(dst, to, &s.re, DType::Float64);
-        raise(ErrorKind::Overflow, "%s: the Python int is too large for dtype %s", function,
-              name(to));
+        const double value = is_bool(to) ? s.re : to_double(s, function);
+        return cpu::convert_scalar(dst, to, &value, DType::Float64);
     }
     cpu::convert_scalar(dst, to, &s.integer, s.above_int64 ? DType::UInt64 : DType::Int64);
 }

@@ -8,10 +8,10 @@ namespace asc {
 
 struct Scalar {
     Kind kind;                 // Bool, Signed (any Python int), Real or Complex
-    bool too_big = false;      // an int outside [-2**63, 2**64)
+    bool too_big = false;      // an int outside [-2**63, 2**64); `integer` has its sign
     bool above_int64 = false;  // an int in [2**63, 2**64), whose bits are in `integer`
     int64_t integer = 0;       // also the value of a bool
-    double re = 0, im = 0;
+    double re = 0, im = 0;     // re: also the value of an int that is too big, rounded
 
     bool negative() const { return integer < 0 && !above_int64; }
 };
@@ -26,6 +26,9 @@ constexpr const char* type_name(const Scalar& s) {
 
 // The default dtype of a scalar's kind.
 DType default_dtype(const Scalar& s);
+// The value of a scalar that is not complex. Throws Error(Overflow) naming `function` for an int
+// beyond float64.
+double to_double(const Scalar& s, const char* function);
 // Stores the scalar as one element of dtype `to` (bool: a word of equal bits). Throws
 // Error(Overflow) naming `function` where an int is out of range.
 void store(void* dst, DType to, const Scalar& s, const char* function);

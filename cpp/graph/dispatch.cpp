@@ -165,7 +165,7 @@ bool serves_all(const Array& x, const Array& like) {
 cpu::ElementwiseFn direct_kernel(Op op, const Array& like, std::span<const Argument> args) {
     const DType dtype = like.dtype;
     const DeviceId place = like.device();
-    if (!on_host(place) || deferral() == Deferral::Always || is_bool(dtype) ||
+    if (!on_host(place) || deferral() == Deferral::Always || is_bool(dtype) || op == Op::Where ||
         like.size() > kInline || !accepts(info(op).category, dtype) ||
         (op == Op::Pow && is_integer(dtype))) {
         return nullptr;

@@ -71,17 +71,17 @@ struct Exported {
 // A contiguous vector on the CPU whose bytes nobody will write: x's own where that is possible.
 PyObject* arrow_snapshot(PyObject* const* args) {
     const Array& original = to_array(args[0], "to_arrow", "x");
-    if (args[1] != Py_None) to_bool(args[1], "to_arrow", "copy");
+    PyObject* const copy_mode = to_copy_mode(args[1], "to_arrow");
     format_of(original.dtype);
     if (original.ndim() != 1) {
         raise(ErrorKind::Value, "to_arrow: Arrow's arrays have 1 dimension, got shape %s; reshape",
               to_string(original.shape).c_str());
     }
-    const Array x = args[1] == Py_False ? original : moved(original, kCpu, "to_arrow");
-    const char* obstacle = x.device() != kCpu   ? "the array is on another device"
-                           : !is_contiguous(x)  ? "the elements do not lie side by side"
-                           : args[1] == Py_True ? ""
-                                                : nullptr;
+    const Array x = copy_mode == Py_False ? original : moved(original, kCpu, "to_arrow");
+    const char* obstacle = x.device() != kCpu     ? "the array is on another device"
+                           : !is_contiguous(x)    ? "the elements do not lie side by side"
+                           : copy_mode == Py_True ? ""
+                                                  : nullptr;
     if (!obstacle) {
         if (Ref<Storage> snapshot = x.storage->fork()) {
             Array result = x;
@@ -90,7 +90,7 @@ PyObject* arrow_snapshot(PyObject* const* args) {
         }
         obstacle = "others can write the memory";
     }
-    if (args[1] == Py_False)
+    if (copy_mode == Py_False)
         raise(ErrorKind::Buffer, "to_arrow: copy=False is not possible: %s", obstacle);
     Array result = x;
     {
@@ -226,19 +226,19 @@ bool is_aligned(const arrow::ColumnArray& column, DType dtype) {
 PyObject* from_arrow(PyObject* const* args) {
     auto& schema = capsule_content<arrow::Schema>(args[0]);
     auto& column = capsule_content<arrow::ColumnArray>(args[1]);
-    if (args[2] != Py_None) to_bool(args[2], "from_arrow", "copy");
+    PyObject* const copy_mode = to_copy_mode(args[2], "from_arrow");
     const DType dtype = column_dtype(schema);
     check_column(column, dtype);
     if (column.length == 0) return wrap(Array::empty({0}, dtype, kCpu));
     const bool aligned = is_aligned(column, dtype);
-    if (!aligned && args[2] == Py_False) {
+    if (!aligned && copy_mode == Py_False) {
         raise(ErrorKind::Buffer,
               "from_arrow: copy=False is not possible: the memory is not aligned for %s",
               name(dtype));
     }
     const DType stored = aligned ? dtype : DType::UInt8;
     Array x = array_of_column(column, dtype);
-    if (aligned && args[2] != Py_True) return wrap(std::move(x));
+    if (aligned && copy_mode != Py_True) return wrap(std::move(x));
     Array result = Array::empty({x.size()}, dtype, kCpu);
     {
         Unlocked unlocked(x.size());

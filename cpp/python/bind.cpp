@@ -61,7 +61,12 @@ Scalar from_long(PyObject* o) {
         s.too_big = true;
         s.integer = -1;
     }
-    if (s.too_big) s.re = static_cast<double>(s.integer);
+    if (!s.too_big) return s;
+    s.re = PyLong_AsDouble(o);
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        s.re = std::copysign(INFINITY, static_cast<double>(s.integer));
+    }
     return s;
 }
 
@@ -320,8 +325,14 @@ bool to_bool(PyObject* o, const char* function, const char* parameter) {
     if (o == Py_True) return true;
     if (o == Py_False) return false;
     auto s = find_scalar(o);
-    if (s && s->kind != Kind::Real && s->kind != Kind::Complex) return s->integer != 0;
+    if (s && s->kind == Kind::Bool) return s->integer != 0;
+    if (s && s->kind == Kind::Signed && (s->integer == 0 || s->integer == 1)) return s->integer;
     raise(ErrorKind::Type, "%s: %s must be True or False, got %s", function, parameter, type_of(o));
+}
+
+PyObject* to_copy_mode(PyObject* o, const char* function) {
+    if (o == Py_None) return o;
+    return to_bool(o, function, "copy") ? Py_True : Py_False;
 }
 
 Object as_tuple(PyObject* sequence) {

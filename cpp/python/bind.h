@@ -108,6 +108,8 @@ double to_double(PyObject* o, const char* function, const char* parameter);
 // An axis counted from the front.
 int to_axis(PyObject* o, int ndim, const char* function);
 bool to_bool(PyObject* o, const char* function, const char* parameter);
+// The argument `copy`: None, True or False themselves.
+PyObject* to_copy_mode(PyObject* o, const char* function);
 // The name of a function composed in Python, for messages; lives as long as o.
 const char* to_name(PyObject* o);
 // The items of a sequence, as many as it says it has: some have no end.

@@ -173,17 +173,24 @@ Scalar real_argument(PyObject* o, const char* function, const char* parameter) {
     }
     return *s;
 }
-double as_double(const Scalar& s) {
-    if (s.kind == Kind::Real) return s.re;
-    return s.above_int64 ? static_cast<double>(static_cast<uint64_t>(s.integer))
-                         : static_cast<double>(s.integer);
-}
 
 using Wide = __int128;
-Wide as_wide(const Scalar& s, const char* function) {
-    if (s.too_big) raise(ErrorKind::Overflow, "%s: an int argument does not fit 64 bits", function);
-    return s.above_int64 ? static_cast<Wide>(static_cast<uint64_t>(s.integer))
-                         : static_cast<Wide>(s.integer);
+
+// An int of arange; one bit beyond the dtypes, since the stop lies behind the last value.
+Wide as_wide(const Scalar& s, PyObject* o, const char* parameter) {
+    if (s.above_int64) return static_cast<Wide>(static_cast<uint64_t>(s.integer));
+    if (!s.too_big) return static_cast<Wide>(s.integer);
+    if (std::fabs(s.re) > 0x1p65) {
+        raise(ErrorKind::Overflow,
+              "arange: %s is about %g, out of range for the integer dtypes; accepted: [-2**65, "
+              "2**65], or a floating-point dtype",
+              parameter, s.re);
+    }
+    const Object bits = Object::steal(PyLong_FromLong(64));
+    // The shift of int itself: a subclass may have another one.
+    const Object high = Object::steal(PyLong_Type.tp_as_number->nb_rshift(o, bits.get()));
+    return static_cast<Wide>(PyLong_AsLong(high.get())) * (Wide{1} << 64) +
+           static_cast<Wide>(PyLong_AsUnsignedLongLongMask(o));
 }
 
 int64_t checked_length(double n) {
@@ -194,10 +201,7 @@ int64_t checked_length(double n) {
     return n > 0 ? static_cast<int64_t>(n) : 0;
 }
 
-Array arange_integers(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype,
-                      DeviceId device) {
-    Wide first = as_wide(start, "arange"), last = as_wide(stop, "arange"),
-         by = as_wide(step, "arange");
+Array arange_integers(Wide first, Wide last, Wide by, DType dtype, DeviceId device) {
     if (by == 0) raise(ErrorKind::Value, "arange: step must not be zero");
     Wide distance = last - first;
     Wide n = distance == 0 || (distance > 0) != (by > 0)
@@ -205,20 +209,28 @@ Array arange_integers(const Scalar& start, const Scalar& stop, const Scalar& ste
                  : (distance + (by > 0 ? by - 1 : by + 1)) / by;
     int64_t length = checked_length(static_cast<double>(n));
     checked_size({length}, dtype, device, "arange");
-    if (length > 0 && is_integer(dtype)) {
-        // Both ends must be values of the dtype.
-        for (Wide value : {first, first + (n - 1) * by}) {
-            Scalar end{Kind::Signed};
-            end.integer = static_cast<int64_t>(value);
-            end.above_int64 = value > INT64_MAX;
-            std::byte room[16];
-            store(room, dtype, end, "arange");
-        }
+    const Wide end = first + (n - 1) * by;
+    bool fits_int64 = true;
+    for (Wide value : {first, end}) {
+        if (length == 0) break;
+        fits_int64 &= value >= INT64_MIN && value <= INT64_MAX;
+        if (!is_integer(dtype)) continue;
+        Scalar scalar{Kind::Signed};
+        scalar.integer = static_cast<int64_t>(value);
+        scalar.above_int64 = value > INT64_MAX && value <= UINT64_MAX;
+        scalar.too_big = value > UINT64_MAX || value < INT64_MIN;
+        std::byte room[16];
+        store(room, dtype, scalar, "arange");
     }
     Array out = host_array({length}, dtype, device, "arange");
+    if (!fits_int64 && !is_integer(dtype)) {
+        generate<double>(out, DType::Float64, [=](int64_t i) {
+            return static_cast<double>(first + static_cast<Wide>(i) * by);
+        });
+        return out;
+    }
     auto origin = static_cast<uint64_t>(first), stride = static_cast<uint64_t>(by);
-    DType computed = start.above_int64 || stop.above_int64 ? DType::UInt64 : DType::Int64;
-    generate<uint64_t>(out, computed,
+    generate<uint64_t>(out, fits_int64 ? DType::Int64 : DType::UInt64,
                        [=](int64_t i) { return origin + static_cast<uint64_t>(i) * stride; });
     return out;
 }
@@ -232,6 +244,8 @@ Array arange_floats(double start, double stop, double step, DType dtype, DeviceI
     return out;
 }
 
+bool beyond_int64(const Scalar& s) { return s.above_int64 || (s.too_big && s.integer > 0); }
+
 PyObject* arange(PyObject* const* args) {
     Scalar start = real_argument(args[0], "arange", "start");
     Scalar stop = args[1] == Py_None ? start : real_argument(args[1], "arange", "stop");
@@ -241,12 +255,16 @@ PyObject* arange(PyObject* const* args) {
     const DeviceId device = device_among(args[4], {args, 3}, "arange");
     bool integers = start.kind != Kind::Real && stop.kind != Kind::Real && step.kind != Kind::Real;
     DType dtype = wanted.value_or(
-        integers ? (start.above_int64 || stop.above_int64 ? DType::UInt64 : kDefaultInt)
+        integers ? (beyond_int64(start) || beyond_int64(stop) ? DType::UInt64 : kDefaultInt)
                  : default_float(device));
     if (is_bool(dtype) || (is_complex(dtype) && strict())) require("arange", Category::Real, dtype);
     const bool exact = !start.too_big && !stop.too_big && !step.too_big;
-    if (integers && (exact || !is_float(dtype))) {
-        const Array out = arange_integers(start, stop, step, dtype, device);
+    if (integers && (exact || is_integer(dtype))) {
+        const Wide first = args[1] == Py_None ? 0 : as_wide(start, args[0], "start");
+        const Wide last =
+            args[1] == Py_None ? as_wide(stop, args[0], "stop") : as_wide(stop, args[1], "stop");
+        const Wide by = as_wide(step, args[2], "step");
+        const Array out = arange_integers(first, last, by, dtype, device);
         return wrap(moved(out, device, "arange"));
     }
     if (is_integer(dtype) && strict()) {
@@ -255,8 +273,8 @@ PyObject* arange(PyObject* const* args) {
               "floating-point dtype%s",
               name(dtype), kRelax);
     }
-    const Array out =
-        arange_floats(as_double(start), as_double(stop), as_double(step), dtype, device);
+    const Array out = arange_floats(to_double(start, "arange"), to_double(stop, "arange"),
+                                    to_double(step, "arange"), dtype, device);
     return wrap(moved(out, device, "arange"));
 }
 
@@ -310,7 +328,9 @@ PyObject* linspace(PyObject* const* args) {
         raise(ErrorKind::Type, "linspace: complex ends need a complex dtype, got %s", name(dtype));
     }
     Array out = host_array({n}, dtype, device, "linspace");
-    auto re = [](const Scalar& s) { return s.kind == Kind::Complex ? s.re : as_double(s); };
+    auto re = [](const Scalar& s) {
+        return s.kind == Kind::Complex ? s.re : to_double(s, "linspace");
+    };
     Interpolation real(re(ends[0]), re(ends[1]), n, endpoint),
         imag(ends[0].im, ends[1].im, n, endpoint);
     if (is_complex(dtype)) {

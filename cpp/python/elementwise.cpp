@@ -128,11 +128,12 @@ PyObject* imag(PyObject* const* args) {
 // ---- operators
 
 // A NumPy array as operand is an error of ours; other foreign types get their turn.
-PyObject* leave_to_others(PyObject* o) {
+PyObject* leave_to_others(const char* function, PyObject* o) {
     if (!PyObject_TypeCheck(o, state().ndarray_type)) return Py_NewRef(Py_NotImplemented);
     raise(ErrorKind::Type,
-          "operands are an ascend_array_api array and a numpy.ndarray; convert one of them with "
-          "asarray or numpy.asarray");
+          "%s: the operands are an ascend_array_api array and a numpy.ndarray; convert one of them "
+          "with asarray or numpy.asarray",
+          function);
 }
 
 template <Op op>
@@ -148,7 +149,7 @@ PyObject* binary_operator(PyObject* a, PyObject* b) {
                 room = *s;
                 args[i].scalar = &room;
             } else {
-                return leave_to_others(operands[i]);
+                return leave_to_others(info(op).name, operands[i]);
             }
         }
         return run(op, args);
@@ -175,7 +176,7 @@ PyObject* inplace_operator(PyObject* a, PyObject* b) {
             room = *s;
             other.scalar = &room;
         } else {
-            return leave_to_others(b);
+            return leave_to_others(info(op).name, b);
         }
         bool mode = (other.array && other.array->dtype == target.dtype && !is_bool(target.dtype)) ||
                     strict();
@@ -198,14 +199,14 @@ PyObject* inplace_power(PyObject* a, PyObject* b, PyObject*) {
 PyObject* product(PyObject* a, PyObject* b) {
     return slot_call("matmul", {a, b}, Target::New, [&]() -> PyObject* {
         for (PyObject* o : {a, b}) {
-            if (!is_array(o)) return leave_to_others(o);
+            if (!is_array(o)) return leave_to_others("matmul", o);
         }
         return wrap(matmul(array_of(a), array_of(b)));
     });
 }
 PyObject* inplace_product(PyObject* a, PyObject* b) {
     return slot_call("matmul", {a, b}, Target::Whole, [&]() -> PyObject* {
-        if (!is_array(b)) return leave_to_others(b);
+        if (!is_array(b)) return leave_to_others("matmul", b);
         const Array& target = array_of(a);
         Array result = matmul(target, array_of(b));
         if (result.dtype != target.dtype) {

@@ -297,7 +297,7 @@ DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars, D
     if (scalars.empty()) return default_float(device);
     std::optional<DType> typed;
     Scalar highest{Kind::Bool};
-    bool untyped = false, negative = false, above = false;
+    bool untyped = false, negative = false, above = false, too_big = false;
     for (size_t i = 0; i < scalars.size(); ++i) {
         const Scalar& s = scalars[i];
         if (auto d = leaf_dtype(leaves.values[i])) {
@@ -305,9 +305,7 @@ DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars, D
             continue;
         }
         untyped = true;
-        if (s.too_big && s.kind == Kind::Signed) {
-            raise(ErrorKind::Overflow, "%s: a Python int does not fit 64 bits", function);
-        }
+        too_big |= s.too_big;
         negative |= s.kind == Kind::Signed && s.negative();
         above |= s.above_int64;
         auto order = [](Kind k) {
@@ -319,6 +317,8 @@ DType inferred_dtype(const Leaves& leaves, const std::vector<Scalar>& scalars, D
         if (!untyped) return *typed;
         return promote_scalar(*typed, highest.kind, false).value_or(*typed);
     }
+    if (highest.kind == Kind::Signed && too_big)
+        raise(ErrorKind::Overflow, "%s: a Python int does not fit 64 bits", function);
     if (highest.kind == Kind::Signed && above) {
         if (negative)
             raise(ErrorKind::Overflow, "%s: the ints fit neither int64 nor uint64", function);
@@ -513,14 +513,14 @@ PyObject* asarray(PyObject* const* args) {
     auto wanted = to_optional_dtype(args[1], "asarray");
     std::optional<DeviceId> asked;
     if (args[2] != Py_None) asked = to_device_id(args[2], kCpu, "asarray");
-    if (args[3] != Py_None) to_bool(args[3], "asarray", "copy");
+    PyObject* const copy_mode = to_copy_mode(args[3], "asarray");
     if (is_array(args[0])) {
         const DeviceId device = asked.value_or(array_of(args[0]).device());
         if (wanted) require_dtype(*wanted, device, "asarray");
-        return asarray_of_array(args[0], wanted, device, args[3]);
+        return asarray_of_array(args[0], wanted, device, copy_mode);
     }
     if (wanted) require_dtype(*wanted, asked.value_or(default_device()), "asarray");
-    return wrap(convert_object(args[0], wanted, asked, args[3], "asarray"));
+    return wrap(convert_object(args[0], wanted, asked, copy_mode, "asarray"));
 }
 
 PyObject* to_device(PyObject* const* args) {
@@ -728,8 +728,8 @@ PyObject* dlpack_capsule(PyObject* const* args) {
         versioned = version.size() > 0 && version[0] >= 1;
     }
     const DeviceId target = dlpack_target(original, args[3]);
-    if (args[4] != Py_None) to_bool(args[4], "__dlpack__", "copy");
-    bool must_share = args[4] == Py_False, copies = args[4] == Py_True;
+    PyObject* const copy_mode = to_copy_mode(args[4], "__dlpack__");
+    bool must_share = copy_mode == Py_False, copies = copy_mode == Py_True;
     if (must_share && target != original.device())
         raise(ErrorKind::Buffer, "__dlpack__: copy=False is not possible: the device changes");
     const Array x = moved(original, target, "__dlpack__");
@@ -831,6 +831,10 @@ std::optional<DeviceId> device_of_dlpack(dlpack::Device d) {
 
 Array array_of_tensor(const dlpack::Tensor& t, std::unique_ptr<Owner> owner, bool read_only,
                       bool must_share) {
+    constexpr uint64_t kAddressSpace = uint64_t{1} << 56;
+    if (t.byte_offset >= kAddressSpace)
+        raise(ErrorKind::Buffer, "from_dlpack: the byte offset %llu exceeds the address space",
+              static_cast<unsigned long long>(t.byte_offset));
     auto* first = static_cast<std::byte*>(t.data) + t.byte_offset;
     Ref<Block> block = foreign_block(first, INT64_MAX, std::move(owner));
     auto dtype = dtype_of_dlpack(t.dtype);
@@ -845,9 +849,10 @@ Array array_of_tensor(const dlpack::Tensor& t, std::unique_ptr<Owner> owner, boo
               "from_dlpack: the tensor is on DLPack device (%d, %d), which is none of: %s",
               t.device.type, t.device.id, device_names().c_str());
     }
-    if (t.ndim < 0 || t.ndim > kMaxRank || (t.ndim > 0 && !t.shape)) {
+    if (t.ndim < 0 || t.ndim > kMaxRank)
         raise(ErrorKind::Buffer, "from_dlpack: %d dimensions; accepted: 0 to %d", t.ndim, kMaxRank);
-    }
+    if (t.ndim > 0 && !t.shape)
+        raise(ErrorKind::Buffer, "from_dlpack: a tensor of %d dimensions has no shape", t.ndim);
     Dims shape(t.shape, t.ndim);
     bool valid = std::all_of(shape.begin(), shape.end(), [](int64_t n) { return n >= 0; }) &&
                  checked_product(shape) >= 0;
@@ -952,20 +957,20 @@ Array import_dlpack(PyObject* o, PyObject* copy_mode) {
 PyObject* from_dlpack(PyObject* const* args) {
     PyObject* o = args[0];
     if (args[1] != Py_None) to_device_id(args[1], kCpu, "from_dlpack");
-    if (args[2] != Py_None) to_bool(args[2], "from_dlpack", "copy");
+    PyObject* const copy_mode = to_copy_mode(args[2], "from_dlpack");
     if (!is_array(o) && !has_attribute(o, "__dlpack__")) {
         PyErr_Format(PyExc_AttributeError, "from_dlpack: %s has no __dlpack__ method",
                      Py_TYPE(o)->tp_name);
         throw PythonError{};
     }
-    Array x = is_array(o) ? array_of(o) : import_dlpack(o, args[2]);
+    Array x = is_array(o) ? array_of(o) : import_dlpack(o, copy_mode);
     const DeviceId device = to_device_id(args[1], x.device(), "from_dlpack");
     if (device != x.device()) {
-        if (args[2] == Py_False)
+        if (copy_mode == Py_False)
             raise(ErrorKind::Buffer, "from_dlpack: copy=False is not possible: the device changes");
         return wrap(unlocked_move(x, device, "from_dlpack"));
     }
-    if (args[2] != Py_True) return wrap(std::move(x));
+    if (copy_mode != Py_True) return wrap(std::move(x));
     if (is_array(o)) return wrap(unlocked_copy(x));
     if (x.storage->shared()) {
         Unlocked unlocked(x.size());

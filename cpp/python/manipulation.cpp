@@ -146,15 +146,15 @@ PyObject* reshape_to(PyObject* const* args) {
         raise(ErrorKind::Value, "reshape: %d dimensions, at most %d are supported", raw.size(),
               kMaxRank);
     }
-    if (args[2] != Py_None) to_bool(args[2], "reshape", "copy");
+    PyObject* const copy_mode = to_copy_mode(args[2], "reshape");
     Dims shape = resolve_shape(raw, x.size(), "reshape");
     std::optional<Array> view = reshape_view(x, shape);
-    if (!view && args[2] == Py_False) {
+    if (!view && copy_mode == Py_False) {
         raise(ErrorKind::Value,
               "reshape: copy=False is not possible: strides of shape %s cannot express shape %s",
               to_string(x.shape).c_str(), to_string(shape).c_str());
     }
-    if (!view || args[2] == Py_True) {
+    if (!view || copy_mode == Py_True) {
         view = reshape_view(view ? unlocked_copy(x) : unlocked_convert(x, x.dtype), shape);
     }
     return wrap(std::move(*view));
@@ -179,6 +179,15 @@ Array repeat_each(const Array& x, int64_t times, int axis) {
     return out;
 }
 
+[[noreturn]] void refuse_count(int64_t count, DType dtype) {
+    if (dtype == DType::UInt64) {
+        raise(ErrorKind::Memory, "repeat: %llu repetitions exceed the memory of this machine",
+              static_cast<unsigned long long>(count));
+    }
+    raise(ErrorKind::Value, "repeat: repeats must not be negative, got %lld",
+          static_cast<long long>(count));
+}
+
 Array repeat_by(const Array& x, const Array& raw, int axis) {
     if (!is_integer(raw.dtype)) {
         raise(ErrorKind::Type, "repeat: repeats must be of an integer dtype, got %s",
@@ -192,6 +201,7 @@ Array repeat_by(const Array& x, const Array& raw, int axis) {
     Unlocked unlocked(std::max(x.size(), raw.size()));
     Array counts = contiguous(cast(raw, DType::Int64));
     const auto* values = reinterpret_cast<const int64_t*>(counts.data());
+    if (raw.size() == 1 && values[0] < 0) refuse_count(values[0], raw.dtype);
     if (raw.size() == 1) return repeat_each(x, values[0], axis);
     cpu::Selection s;
     s.base = x.offset;
@@ -203,10 +213,7 @@ Array repeat_by(const Array& x, const Array& raw, int axis) {
     Dims shape = x.shape;
     shape[axis] = 0;
     for (int64_t i = 0; i < extent; ++i) {
-        if (values[i] < 0) {
-            raise(ErrorKind::Value, "repeat: repeats must not be negative, got %lld",
-                  static_cast<long long>(values[i]));
-        }
+        if (values[i] < 0) refuse_count(values[i], raw.dtype);
         if (__builtin_add_overflow(shape[axis], values[i], &shape[axis])) {
             raise(ErrorKind::Memory, "repeat: the result exceeds the memory of this machine");
         }

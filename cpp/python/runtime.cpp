@@ -355,7 +355,7 @@ PyObject* as_elements(PyObject* const* args) {
 
 PyObject* set_num_threads(PyObject* const* args) {
     int64_t n = to_int(args[0], "set_num_threads", "n");
-    workers::set_count(static_cast<int>(n < 1 ? 0 : n > 1024 ? 1024 : n));
+    workers::set_count(static_cast<int>(std::clamp<int64_t>(n, INT_MIN, 1024)));
     return Py_NewRef(Py_None);
 }
 PyObject* num_threads(PyObject* const*) { return PyLong_FromLong(workers::count()); }

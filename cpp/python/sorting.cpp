@@ -75,9 +75,15 @@ Array reorder(const Array& x1, const Array& sorter) {
     selection.offsets.resize(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) {
         if (at[i] < 0 || at[i] >= n) {
-            raise(ErrorKind::Index,
-                  "searchsorted: sorter holds %lld, out of bounds for a vector of %lld elements",
-                  static_cast<long long>(at[i]), static_cast<long long>(n));
+            const bool wrapped = at[i] < 0 && sorter.dtype == DType::UInt64;
+            const auto length = static_cast<long long>(n);
+            raise(
+                ErrorKind::Index,
+                wrapped
+                    ? "searchsorted: sorter holds %llu, out of bounds for a vector of %lld elements"
+                    : "searchsorted: sorter holds %lld, out of bounds for a vector of %lld "
+                      "elements",
+                static_cast<long long>(at[i]), length);
         }
         selection.offsets[static_cast<size_t>(i)] = at[i] * x1.strides[0];
     }

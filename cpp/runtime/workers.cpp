@@ -148,7 +148,7 @@ void install_fork_handlers() { pthread_atfork(before_fork, after_fork_parent, af
 int count() { return std::min(team->wanted.load(std::memory_order_relaxed), most_here); }
 
 void set_count(int n) {
-    if (n < 1) raise(ErrorKind::Value, "set_num_threads: %d threads, at least 1 is needed", n);
+    if (n < 1) raise(ErrorKind::Value, "set_num_threads: at least 1 thread is needed, got %d", n);
     team->wanted.store(std::min(n, 1024));
 }
 

@@ -285,6 +285,7 @@ HOSTILE = {
     "strides that overflow": Producer((3,), (REACH,)),
     "strides whose sum overflows": Producer((2, 2, 2, 2), (REACH, REACH, REACH, REACH)),
     "strides that reach far down": Producer((3,), (-REACH,)),
+    "offset beyond all memory": Producer((2,), None, byte_offset=REACH),
     "code": Producer((2,), None, code=77),
     "bits": Producer((2,), None, bits=63),
     "lanes": Producer((2,), None, lanes=4),

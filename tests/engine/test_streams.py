@@ -129,3 +129,17 @@ def test_fork_while_threads_record(child):
         [t.join() for t in threads]
         """
     )
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda: runtime.Event().record(3), "record: expected a stream of type Stream, got int"),
+        (lambda: runtime.Stream().record(3), "record: expected an event of type Event, got int"),
+        (lambda: runtime.Stream().wait_event(3), "wait_event: expected an event of type Event"),
+        (lambda: runtime.Event().elapsed_time(3), "elapsed_time: expected an event of type Event"),
+    ],
+)
+def test_what_is_no_stream_or_event_is_a_type_error(call, expected):
+    with pytest.raises(TypeError, match=f"^{expected}"):
+        call()

@@ -366,3 +366,64 @@ def test_too_many_numbers_are_a_memory_error():
     with pytest.raises(MemoryError):
         rng.random(2**60)
     assert rng.state["key"] == before["key"]
+
+
+def test_choice_among_many_does_not_make_them_all():
+    rng = random.default_rng(5)
+    n = 2**62
+    drawn = [int(i) for i in rng.choice(n, 1000, replace=False)]
+    assert len(set(drawn)) == 1000
+    assert min(drawn) >= 0
+    assert max(drawn) < n
+    assert stats.kstest(np.asarray(drawn) / n, "uniform").pvalue > LEVEL
+    assert rng.choice(n, (2, 3)).shape == (2, 3)
+    assert rng.choice(n).shape == ()
+
+
+def test_samples_of_few_among_many_are_different_and_in_every_order():
+    rng = random.default_rng(6)
+    pairs = [tuple(values(rng.choice(40, 2, replace=False)).tolist()) for _ in range(4000)]
+    assert all(a != b for a, b in pairs)
+    low = sum(a < b for a, b in pairs)
+    assert stats.binomtest(low, len(pairs), 0.5).pvalue > LEVEL
+    counts = np.bincount(np.ravel(pairs), minlength=40)
+    assert stats.chisquare(counts).pvalue > LEVEL
+
+
+def test_exponential_numbers_of_scale_zero_are_zeros():
+    drawn = values(random.default_rng(1).exponential(0, 4))
+    assert drawn.tolist() == [0.0] * 4
+    assert not np.signbit(drawn).any()
+
+
+def test_integer_arrays_are_parameters_as_their_values():
+    mean = xp.asarray([1000, -1000])
+    drawn = values(random.default_rng(1).normal(mean, 1.0))
+    assert np.abs(drawn - values(mean)).max() < 10
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda g: g.random(-1), ValueError, "random: size must not be negative, got -1"),
+        (lambda g: g.random((2, "a")), TypeError, "random: size must be an int, got str"),
+        (lambda g: g.uniform("a", 2), TypeError, "uniform: low must be an int, a float"),
+        (lambda g: g.uniform(1j, 2), TypeError, "uniform: low must be an int, a float"),
+        (lambda g: g.uniform(True, 2), TypeError, "uniform: low must be an int, a float"),
+        (lambda g: g.normal(xp.asarray([True]), 2), TypeError, "normal: loc must be"),
+        (lambda g: g.uniform(xp.asarray([0.0, 1]), 1, size=(3,)), ValueError, "uniform: param"),
+        (lambda g: g.shuffle(xp.asarray(3)), IndexError, "shuffle: "),
+        (lambda g: g.spawn(-1), ValueError, "spawn: n_children must not be negative, got -1"),
+        (lambda g: g.choice(-1), ValueError, "choice: a is from 0 to"),
+        (lambda g: g.integers(5, 5), ValueError, r"integers: the range \[5, 5\) is empty"),
+        (lambda g: g.binomial(1.5, 0.5), TypeError, "binomial: n must be an int, got float"),
+        (
+            lambda g: g.multivariate_normal(xp.zeros(2), xp.asarray([[1.0, 2], [2, 1]])),
+            ValueError,
+            "multivariate_normal: cov is not positive definite",
+        ),
+    ],
+)
+def test_errors_name_the_method_and_what_came(call, error, message):
+    with pytest.raises(error, match=f"^{message}"):
+        call(random.default_rng(1))
