@@ -7,7 +7,10 @@ import textwrap
 
 import pytest
 
-PREAMBLE = """
+SANITIZER = any(name in os.environ.get("LD_PRELOAD", "") for name in ("asan", "tsan"))
+#: how much more time a child gets where a sanitizer slows it down
+PATIENCE = 10 if SANITIZER else 1
+PREAMBLE = f"""
 import faulthandler, gc, os, resource, sys, threading, time
 import numpy as np
 import ascend_array_api as xp
@@ -17,7 +20,7 @@ def rss():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * resource.getpagesize()
 
-faulthandler.dump_traceback_later(100)
+faulthandler.dump_traceback_later({100 * PATIENCE})
 """
 
 
@@ -33,7 +36,7 @@ def child(child_env):
             env=env,
             capture_output=True,
             text=True,
-            timeout=timeout,
+            timeout=timeout * PATIENCE,
         )
         assert done.returncode == 0, f"status {done.returncode}\n{done.stderr[-3000:]}"
         assert done.stderr == "", done.stderr[-3000:]
@@ -51,5 +54,5 @@ def defer(request):
 @pytest.fixture
 def memory_limit():
     """Skip a test of how much memory is taken or missing where the sanitizer decides that."""
-    if "asan" in os.environ.get("LD_PRELOAD", ""):
-        pytest.skip("the address sanitizer has an allocator of its own")
+    if SANITIZER:
+        pytest.skip("the sanitizer has an allocator of its own")

@@ -221,6 +221,7 @@ class TestLimit:
             DEFER="auto",
         )
 
+    @pytest.mark.usefixtures("memory_limit")
     def test_recorded_work_gives_way(self, child):
         """What only recorded operations hold is freed before an allocation fails."""
         child(

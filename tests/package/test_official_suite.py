@@ -122,6 +122,22 @@ def test_relaxed_and_pytest_arguments_are_passed_on(runner, env, tmp_path):
     assert "official suite (relaxed): 1 passed" in done.stdout
 
 
+def test_dtypes_that_the_device_lacks_are_left_out(runner, env, tmp_path):
+    test = """
+def test_it():
+    assert os.environ["ASCEND_ARRAY_API_DEVICE"] == "cpu:1"
+    assert os.environ["ARRAY_API_TESTS_SKIP_DTYPES"] == "complex128,float64"
+"""
+    named = {"ARRAY_API_TESTS_DIR": str(_suite(tmp_path / "suite", test))}
+    narrow = {"ASCEND_ARRAY_API_CPU_DEVICES": "1:no-float64"}
+    done = _run(runner, env | named | narrow, "--device", "cpu:1")
+    assert done.returncode == 0, done.stdout
+    assert "device:   cpu:1, without complex128,float64" in done.stdout
+    done = _run(runner, env | named, "--device", "cpu:1")
+    assert "device:   cpu:1\n" in done.stdout
+    assert done.returncode == 1
+
+
 def test_repaired_table_has_no_result_that_equals_a_dtype(runner, env, tmp_path):
     test = """
 import numpy as np
