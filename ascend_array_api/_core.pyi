@@ -16,9 +16,10 @@ _RealOperand: TypeAlias = Array | int | float
 _AnyOperand: TypeAlias = Array | int | float | complex | bool
 _Axes: TypeAlias = int | Sequence[int] | None
 _Place: TypeAlias = Device | str | None
-# kind, category, name, line, begin, end, stream, device, flow, elements, read, written, operations
+# kind, category, name, line, begin, end, stream, device, flow, elements, read, written, operations,
+# precision
 _ProfileEvent: TypeAlias = tuple[
-    str, str, str, str | None, int, int, int, int, int, int, int, int, int
+    str, str, str, str | None, int, int, int, int, int, int, int, int, int, str
 ]
 _Index: TypeAlias = int | slice | EllipsisType | Array | npt.NDArray[Any] | None
 

@@ -32,8 +32,12 @@ class precision:  # noqa: N801
             products with vectors are as by default: they wait for memory, not for arithmetic.
         ``"high"``
             Products of float16, bfloat16, float32 and complex64 (`matmul`, `tensordot`, `vecdot`)
-            are computed in float64 or complex128 and rounded once. Those of wider dtypes, and
-            sums, are as by default.
+            are computed in float64 or complex128 and rounded once. Of float64, `sum`, `mean`,
+            `var`, `std`, `vecdot` and matrix products up to 2**22 multiplications add without
+            an error until the last rounding: a sum of n elements is off by half a unit in the
+            last place and ``2**-150 * n**3`` of the largest element, a product likewise, and by
+            ``2**-105 * sum(abs(x * y))``; a mean by one unit, a variance by two. Sums take five to
+            twenty times as long, matrix products some hundred times. complex128 is as by default.
 
     Returns
     -------
@@ -51,7 +55,9 @@ class precision:  # noqa: N801
     Warns
     -----
     RuntimeWarning
-        On entering ``"mixed"`` where the processor has neither, so that it changes nothing.
+        On entering ``"mixed"`` where the processor has neither, so that it changes nothing; in
+        ``"high"``, by matrix products of float64 that are larger, and by sums and products on
+        devices without a wider dtype.
 
     Examples
     --------

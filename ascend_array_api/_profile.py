@@ -25,6 +25,7 @@ class ProfileEvent(NamedTuple):
     read: int
     written: int
     operations: int
+    precision: str
 
     @property
     def bytes(self) -> int:

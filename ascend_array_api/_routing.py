@@ -9,9 +9,12 @@ from typing import Any, Literal, NamedTuple
 from . import _core
 from ._device import default_device, has_dtype, resolve_device
 from ._dtypes import as_dtype, dtype_named
+from ._precision import get_precision
 from ._types import Device, DeviceLike, DType
 
-Kind = Literal["native", "wider", "host", "refused"]
+Kind = Literal["native", "wider", "compensated", "mixed", "host", "refused"]
+_SUMS = {"sum", "mean", "var", "std"}
+_PRODUCTS = {"matmul", "vecdot"}
 
 
 class Route(NamedTuple):
@@ -25,10 +28,11 @@ class Route(NamedTuple):
         The dtype to which the arguments promote.
     device : Device
         Where the arguments are.
-    kind : {"native", "wider", "host", "refused"}
+    kind : {"native", "wider", "compensated", "mixed", "host", "refused"}
         "native": there are kernels for the dtype. "wider": elements are converted to another
-        dtype, in which kernels compute. "host": the device has none, so that the CPU computes,
-        on copies. "refused": the dtype is a TypeError.
+        dtype, in which kernels compute. "compensated" and "mixed": as the `precision` in force
+        says. "host": the device has none, so that the CPU computes, on copies. "refused": the
+        dtype is a TypeError.
     compute : dtype or None
         The dtype of the kernels; None for what is refused.
     """
@@ -75,8 +79,22 @@ def _routes(device: Device) -> list[Route]:
             kind = "refused"
         elif not here:
             kind = "host"
+        if kind in ("native", "wider") and device.name.startswith("cpu"):
+            kind, compute = _precise(op, name, kind, compute)
         routes.append(Route(op, dtype, device, kind, dtype_named(compute) if compute else None))
     return routes
+
+
+def _precise(op: str, name: str, kind: Kind, compute: str | None) -> tuple[Kind, str | None]:
+    """Return what the precision in force makes of the way in which sums and products compute."""
+    precision = get_precision()
+    if precision == "high" and name == "float64" and op in _SUMS | _PRODUCTS:
+        return "compensated", compute
+    if precision == "high" and op in _PRODUCTS and compute in ("float32", "complex64"):
+        return "wider", {"float32": "float64", "complex64": "complex128"}[compute]
+    if precision == "mixed" and (op, name) == ("matmul", "float32") and _core.mixed_unit():
+        return "mixed", compute
+    return kind, compute
 
 
 def _there(device: Device, name: str, compute: str | None) -> str | None:
@@ -96,7 +114,7 @@ def routing(
     """Show which kernels compute which operation.
 
     The answer comes from the tables by which operations are dispatched, in the mode (strict or
-    relaxed) in force.
+    relaxed) and the `precision` in force.
 
     Parameters
     ----------

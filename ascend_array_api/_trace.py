@@ -67,6 +67,7 @@ def _facts(event: ProfileEvent, thread: int) -> dict[str, Any]:
     facts: dict[str, Any] = {"line": event.line} if event.line else {}
     facts |= {"thread": thread} if event.kind == "work" else {}
     facts |= {"stream": event.stream} if event.kind in ("record", "wait") else {}
+    facts |= {"precision": event.precision} if event.precision != "default" else {}
     facts |= {"elements": event.elements} if event.elements else {}
     facts |= {"bytes read": event.read, "bytes written": event.written} if event.bytes else {}
     seconds = event.duration / 1e9

@@ -92,6 +92,7 @@ void describe(profiler::Event& event, const std::string& title,
     bool moves = true;
     for (const Entry* e : entries) {
         moves &= moves_bytes(*e);
+        event.precision = std::max(event.precision, static_cast<uint8_t>(e->precision));
         if (e->kind == Entry::Kind::Product) event.operations += operations(*e);
         if (e->flow == 0) continue;
         profiler::Event begin;

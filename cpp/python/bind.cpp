@@ -423,4 +423,13 @@ Precision precision() {
     return static_cast<Precision>(PyLong_AsLong(value));
 }
 
+void warn_of_precision(const char* function, const std::string& where) {
+    const std::string text = std::string(function) + ": precision 'high' changes nothing " + where;
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) < 0) throw PythonError{};
+}
+
+void warn_of_device(const char* function, DeviceId place) {
+    warn_of_precision(function, "on " + device(place).traits().name);
+}
+
 }  // namespace asc::python

@@ -128,6 +128,10 @@ bool strict();
 
 // The precision in force here and now, likewise.
 Precision precision();
+// A RuntimeWarning of precision "high" where it has no effect: in a function, on a device or for
+// another reason.
+void warn_of_precision(const char* function, const std::string& where);
+void warn_of_device(const char* function, DeviceId device);
 
 // Throws unless the function takes the dtype in the mode in force.
 void require(Function f, DType dtype);

@@ -4,10 +4,12 @@
 #include <optional>
 #include <vector>
 
+#include "backend/backend.h"
 #include "backend/cpu/linalg.h"
 #include "backend/cpu/product.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/compensated.h"
 #include "graph/placement.h"
 #include "python/bind.h"
 #include "python/fallback.h"
@@ -64,6 +66,30 @@ DType multiplied(DType d, Precision precision, DeviceId device) {
                      device);
 }
 
+// More multiplications than these are not worth a compensated product of matrices.
+constexpr double kMostCompensated = 1 << 22;
+
+// In precision "high": float64 is to be compensated; warns where "high" has no effect.
+bool compensated_product(DType d, DType wide, DeviceId device, double work, const char* function) {
+    if (d == DType::Float64 && on_host(device)) {
+        if (work <= kMostCompensated) return true;
+        warn_of_precision(function, "for products of float64 with more than 2**22 multiplications");
+    } else if (wide == d && !on_host(device) && (is_real_float(d) || is_complex(d))) {
+        warn_of_device(function, device);
+    }
+    return false;
+}
+
+// The product of stacks of matrices, every element a compensated sum.
+Array compensated_matmul(const Array& a, const Array& b, const Dims& shape, const char* function) {
+    Dims full = shape;
+    full.push_back(a.shape.back());
+    const Array rows = expand_dims(a, a.ndim() - 1);
+    const Array columns = expand_dims(transpose(b), b.ndim() - 2);
+    return compensated_dot(function, broadcast_to(rows, full, function),
+                           broadcast_to(columns, full, function));
+}
+
 // The product of stacks of matrices; a and b have one dtype and at least two axes.
 Array stack_product(const Array& a, const Array& b, const char* function) {
     const int64_t k = a.shape.back();
@@ -75,7 +101,11 @@ Array stack_product(const Array& a, const Array& b, const char* function) {
     if (size == 0) return Array::empty(shape, a.dtype, a.device());
     const Precision asked = precision();
     const DType wide = multiplied(a.dtype, asked, a.device());
+    const auto work = static_cast<double>(size) * static_cast<double>(k);
+    const bool compensates = asked == Precision::High && k > 0 &&
+                             compensated_product(a.dtype, wide, a.device(), work, function);
     const Unlocked unlocked(work_of(size, k, 1));
+    if (compensates) return compensated_matmul(a, b, shape, function);
     if (wide == a.dtype) return matrix_product(function, a, b, std::move(shape), asked);
     const Array x = convert(a, wide), y = convert(b, wide);
     return convert(matrix_product(function, x, y, std::move(shape), asked), a.dtype);
@@ -121,6 +151,17 @@ PyObject* vecdot(PyObject* const* args) {
               "vecdot: the vectors must have one size, got shapes %s and %s along axis %d",
               to_string(x1.shape).c_str(), to_string(x2.shape).c_str(), axis);
     const Dims batch = common_batch("vecdot", a, b, 1);
+    if (precision() == Precision::High && k > 0 &&
+        compensated_product(element, wide, a.device(), 0, "vecdot")) {
+        Dims shape = batch;
+        shape.push_back(k);
+        Array sum = [&] {
+            const Unlocked unlocked(product(shape));
+            return compensated_dot("vecdot", broadcast_to(a, shape, "vecdot"),
+                                   broadcast_to(b, shape, "vecdot"));
+        }();
+        return wrap(std::move(sum));
+    }
     Array out = Array::empty(batch, a.dtype, a.device(), "vecdot");
     {
         const Unlocked unlocked(work_of(out.size(), k, 1));

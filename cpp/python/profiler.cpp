@@ -13,6 +13,7 @@ namespace {
 
 // In the order of profiler::Kind and profiler::Category.
 constexpr const char* kKinds[] = {"call", "record", "fuse", "wait", "work", "begin", "memory"};
+constexpr const char* kPrecisions[] = {"default", "mixed", "high"};
 constexpr const char* kCategories[] = {"host", "compute", "copy", "wait", "fallback"};
 
 struct Row {
@@ -49,10 +50,10 @@ Object text_of(const std::string* text) {
 
 PyObject* event_tuple(const profiler::Event& e) {
     Object name = text_of(e.name), line = text_of(e.line);
-    return Py_BuildValue("(ssOOLLiiKLLLL)", kKinds[static_cast<int>(e.kind)],
+    return Py_BuildValue("(ssOOLLiiKLLLLs)", kKinds[static_cast<int>(e.kind)],
                          kCategories[static_cast<int>(e.category)], name.get(), line.get(), e.begin,
                          e.end, int{e.stream}, int{e.device}, e.flow, e.elements, e.read, e.written,
-                         e.operations);
+                         e.operations, kPrecisions[e.precision]);
 }
 
 // Runs everything recorded; its errors are kept for who reads the results.
@@ -97,7 +98,9 @@ CallSpan::CallSpan(const char* name, profiler::Category category, PyObject* cons
       category_(category),
       args_(args),
       count_(count),
-      target_(target) {}
+      target_(target) {
+    if (span_) span_->precision = static_cast<uint8_t>(precision());
+}
 
 CallSpan::CallSpan(PyCFunction function, PyObject* const* args, int count)
     : CallSpan(rows()[function].name, rows()[function].category, args, count, Target::New) {}

@@ -4,6 +4,7 @@
 #include "backend/backend.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/compensated.h"
 #include "graph/dispatch.h"
 #include "python/bind.h"
 
@@ -30,9 +31,14 @@ PyObject* reduced(const char* function, const Array& x, PyObject* axis, PyObject
                   const ReduceSpec& spec) {
     const Dims axes = axis == Py_None ? all_axes(x.ndim()) : *to_axes(axis, x.ndim(), function);
     const bool keep = keepdims != Py_False && to_bool(keepdims, function, "keepdims");
+    const Precision asked = precision();
+    if (asked == Precision::High && adds(spec) && !on_host(x.device()))
+        warn_of_device(function, x.device());
     Array result = [&] {
         Unlocked unlocked(x.size());
-        return reduce(function, spec, x, axes);
+        return asked == Precision::High && compensates(spec, x)
+                   ? compensated(function, spec, x, axes)
+                   : reduce(function, spec, x, axes);
     }();
     if (keep) {
         Dims shape = x.shape;

@@ -40,6 +40,7 @@ struct Event {
     uint8_t device = 0;
     Kind kind = Kind::Call;
     Category category = Category::Host;
+    uint8_t precision = 0;  // that was asked for, as graph/precision.h numbers it
 };
 static_assert(sizeof(Event) <= 80);
 

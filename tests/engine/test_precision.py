@@ -1,13 +1,16 @@
 """precision: errors against float64, where it holds, and what it leaves alone."""
 
+import math
 import threading
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import ascend_array_api as xp
 from ascend_array_api import _core, runtime
+from ascend_array_api.profiler import Profiler
 
 needs_mixed = pytest.mark.skipif(_core.mixed_unit() is None, reason="no unit for bfloat16")
 RNG = np.random.default_rng(11)
@@ -162,6 +165,152 @@ class TestHigh:
             assert float(xp.vecdot(x, ones)) == 20.0
             assert float((x[None, :] @ ones[:, None])[0, 0]) == 20.0
             assert float(xp.tensordot(x, ones, axes=1)) == 20.0
+
+
+def exact_sum(values):
+    return sum(map(Fraction, values.tolist()), Fraction(0))
+
+
+def units(got, exact):
+    """Return an error in units in the last place of the exact value."""
+    return float(abs(Fraction(float(got)) - exact) / Fraction(math.ulp(float(exact))))
+
+
+def spread(n, decades):
+    """Numbers of many sizes, in random order."""
+    return RNG.standard_normal(n) * 10.0 ** RNG.integers(-decades, decades + 1, n)
+
+
+SERIES = {
+    "normal": RNG.standard_normal(100_001),
+    "of many sizes": spread(30_000, 30),
+    "large": RNG.standard_normal(1001) * 1e305,
+    "small": RNG.standard_normal(1000) * 1e-320,
+    "about one value": 1e9 + RNG.standard_normal(50_000),
+    "two": np.asarray([1.0, 1e-17]),
+}
+
+
+class TestHighOfFloat64:
+    """Compensated sums, against rational arithmetic."""
+
+    @pytest.mark.parametrize("series", SERIES)
+    def test_sum_and_mean(self, series):
+        values = SERIES[series]
+        x = xp.asarray(values)
+        exact = exact_sum(values)
+        with runtime.precision("high"):
+            total, mean = xp.sum(x), xp.mean(x)
+        assert float(total) == float(exact) == math.fsum(values)
+        assert units(mean, exact / len(values)) <= 1
+
+    @pytest.mark.parametrize("series", ["normal", "of many sizes", "about one value", "two"])
+    @pytest.mark.parametrize("correction", [0, 1])
+    def test_variance(self, series, correction):
+        values = SERIES[series][:5001]
+        mean = exact_sum(values) / len(values)
+        exact = sum((Fraction(v) - mean) ** 2 for v in values.tolist())
+        exact /= len(values) - correction
+        with runtime.precision("high"):
+            got = xp.var(xp.asarray(values), correction=correction)
+            root = xp.std(xp.asarray(values), correction=correction)
+        assert units(got, exact) <= 2
+        assert float(root) == pytest.approx(math.sqrt(exact), rel=4e-16)
+
+    def test_what_cancels(self):
+        """The bound that the documentation gives, where the sum is 40 digits below the terms."""
+        half = spread(5000, 10)
+        values = np.concatenate([half, -half, [1e-25]])
+        RNG.shuffle(values)
+        with runtime.precision("high"):
+            got = float(xp.sum(xp.asarray(values)))
+        bound = 2.0**-150 * len(values) ** 3 * np.max(np.abs(values))
+        assert abs(got - 1e-25) <= bound + 1e-41
+        assert abs(float(xp.sum(xp.asarray(values))) - 1e-25) > 1e-10
+
+    @pytest.mark.parametrize("axis", [0, 1, (0, 2), None])
+    def test_axes(self, axis):
+        values = spread(13 * 700 * 11, 12).reshape(13, 700, 11)
+        x = xp.asarray(values)
+        axes = tuple(range(3)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        rows = np.moveaxis(values, axes, range(len(axes)))
+        rest = rows.shape[len(axes) :]
+        rows = rows.reshape(-1, math.prod(rest))
+        expected = [math.fsum(rows[:, j]) for j in range(rows.shape[1])]
+        with runtime.precision("high"):
+            got = xp.sum(x, axis=axis)
+            kept = xp.sum(x, axis=axis, keepdims=True)
+            turned_round = xp.sum(xp.flip(x), axis=axis)
+        assert np.asarray(got).ravel().tolist() == expected
+        assert np.asarray(kept).shape == np.sum(values, axis=axis, keepdims=True).shape
+        assert np.asarray(kept).ravel().tolist() == expected
+        assert np.asarray(turned_round).ravel().tolist() == (
+            np.flip(np.asarray(expected).reshape(rest)).ravel().tolist()
+        )
+
+    def test_products(self):
+        a, b = (spread(30 * 400, 8).reshape(30, 400) for _ in range(2))
+        exact = [
+            [sum(Fraction(p) * Fraction(q) for p, q in zip(r, s, strict=True)) for s in b.tolist()]
+            for r in a.tolist()[:4]
+        ]
+        x, y = xp.asarray(a), xp.asarray(b)
+        with runtime.precision("high"):
+            dots, matrix = np.asarray(xp.vecdot(x, y)), np.asarray(x @ y.T)
+            vector, stack = np.asarray(x @ y[3, :]), np.asarray(xp.stack([x, y]) @ y.T)
+        assert max(units(dots[i], exact[i][i]) for i in range(4)) <= 0.51
+        assert max(units(matrix[i, j], exact[i][j]) for i in range(4) for j in range(30)) <= 0.51
+        assert vector.tobytes() == matrix[:, 3].tobytes()
+        assert stack[0].tobytes() == matrix.tobytes()
+        assert max(units(np.asarray(x @ y.T)[i, i], exact[i][i]) for i in range(4)) > 1
+
+    @pytest.mark.parametrize(
+        "values",
+        [[], [-0.0, -0.0], [0.0, -0.0], [np.inf, 1.0], [-np.inf, 1.0], [np.inf, -np.inf], [np.nan]],
+    )
+    def test_special_values(self, values):
+        x = xp.asarray(values, dtype=xp.float64)
+        plain = [repr(float(f(x))) for f in (xp.sum, xp.mean, xp.var)]
+        with runtime.precision("high"):
+            assert [repr(float(f(x))) for f in (xp.sum, xp.mean, xp.var)] == plain
+            assert repr(float(xp.vecdot(x, x))) == repr(float(xp.sum(x * x)))
+
+    def test_long_dot(self):
+        """The interpreter's lock is not held while it computes."""
+        values = RNG.standard_normal(100_000)
+        x = xp.asarray(values)
+        exact = sum(Fraction(v) ** 2 for v in values.tolist())
+        with runtime.precision("high"):
+            for _ in range(20):
+                assert units(xp.vecdot(x, x), exact) <= 0.51
+
+    def test_dtype_argument(self):
+        values = spread(5000, 15).astype(np.float32)
+        with runtime.precision("high"):
+            got = xp.sum(xp.asarray(values), dtype=xp.float64)
+        assert float(got) == math.fsum(values.astype(np.float64))
+
+    def test_products_that_are_too_large_say_so(self):
+        x = xp.ones((200, 200))
+        with (
+            runtime.precision("high"),
+            pytest.warns(RuntimeWarning, match="matmul: precision 'hig"),
+        ):
+            product = x @ x
+        assert float(product[0, 0]) == 200.0
+
+    def test_it_is_seen(self):
+        x = xp.asarray(SERIES["normal"])
+        with Profiler() as profile:
+            float(xp.sum(x))
+            with runtime.precision("high"):
+                float(xp.sum(x))
+                precise = runtime.routing("sum", xp.float64)[0]
+        seen = [e.precision for e in profile._recording.events() if e.name == "sum"]
+        assert seen.count("high") >= 1
+        assert "default" in seen
+        assert precise.kind == "compensated"
+        assert runtime.routing("sum", xp.float64)[0].kind == "native"
 
 
 class TestBlocks:
