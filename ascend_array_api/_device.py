@@ -47,6 +47,25 @@ class Device:
         """The name, as every ``device=`` argument accepts it."""
         return self._name
 
+    def statistics(self) -> dict[str, int]:
+        """Return what the device has counted since the process began.
+
+        Returns
+        -------
+        dict of str to int
+            Nothing for a CPU device. For an NPU:
+
+            ``uploads``, ``bytes_uploaded``, ``downloads``, ``bytes_downloaded``
+                Copies from the host and to it.
+            ``executors_made``, ``executors_reused``, ``executors_held``
+                Operations that CANN had to prepare, those that ran again as prepared before, and
+                those kept for that.
+            ``bytes_unpacked``, ``peak_bytes_unpacked``
+                Memory of bools that are one byte each while operations use them, now and at most;
+                at rest an array of bools takes an eighth.
+        """
+        return _core.device_statistics(self)
+
     def __repr__(self) -> str:
         return f"Device({self._name!r})"
 

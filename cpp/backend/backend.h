@@ -17,6 +17,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/array.h"
 #include "core/device_id.h"
@@ -127,6 +129,9 @@ class Device {
     virtual std::unique_ptr<DeviceEvent> record(uint64_t queue);
     // Waits for all queues.
     virtual void synchronize();
+
+    // What it has counted since the process began, by name.
+    virtual std::vector<std::pair<const char*, int64_t>> statistics() const { return {}; }
 
   private:
     [[noreturn]] void unsupported(const char* operation) const;

@@ -14,6 +14,7 @@
 #include "backend/cpu/reduce.h"
 #include "core/view.h"
 #include "graph/placement.h"
+#include "runtime/profiler.h"
 
 namespace asc {
 namespace {
@@ -66,6 +67,8 @@ class Images {
 template <class F>
 void on_host_instead(const char* function, DType dtype, std::span<const Array> outputs, F compute) {
     note_fallback(function, dtype, outputs[0].device());
+    const profiler::WorkSpan span(profiler::Category::Fallback, function,
+                                  index(outputs[0].device()));
     Images images;
     compute(images);
     images.write_back(outputs);
@@ -214,6 +217,8 @@ void run_product(const Entry& e, Device& place) {
 // What library entries compute, they compute on the host.
 void run_library(const Entry& e) {
     note_fallback(e.function, e.output.dtype, e.output.device());
+    const profiler::WorkSpan span(profiler::Category::Fallback, e.function,
+                                  index(e.output.device()));
     std::vector<Array> inputs;
     for (int k = 0; k < e.arity; ++k) inputs.push_back(moved(e.inputs[k], kCpu, e.function));
     const Array result = moved(e.library(inputs.data()), e.output.device(), e.function);

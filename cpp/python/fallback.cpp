@@ -9,6 +9,7 @@
 #include "graph/placement.h"
 #include "python/interop.h"
 #include "python/state.h"
+#include "runtime/profiler.h"
 
 namespace asc::python {
 namespace {
@@ -125,6 +126,7 @@ PyObject* call_on_host(const char* function, Binding f, PyObject* const* args, i
     const HostArguments host(function, args, count);
     if (!host.place()) return f(args);
     note_fallback(function, host.dtype(), *host.place());
+    const profiler::WorkSpan span(profiler::Category::Fallback, function, index(*host.place()));
     return placed(Object::steal(f(host.get())), *host.place(), function).release();
 }
 

@@ -116,6 +116,14 @@ PyObject* pool_stats(PyObject* const* args) {
                          "peak", s.peak, "allocations", s.allocations, "reused", s.reused,
                          "free_blocks", s.free_blocks, "limit", place.memory_capacity());
 }
+PyObject* device_statistics(PyObject* const* args) {
+    Object counts = Object::steal(PyDict_New());
+    for (const auto& [name, count] : to_device(args[0]).statistics()) {
+        const Object value = Object::steal(PyLong_FromLongLong(count));
+        if (PyDict_SetItemString(counts.get(), name, value.get()) < 0) throw PythonError{};
+    }
+    return counts.release();
+}
 PyObject* free_cached(PyObject* const* args) {
     to_device(args[0]).free_cached();
     return Py_NewRef(Py_None);
@@ -389,6 +397,7 @@ PyMethodDef runtime_methods[] = {
     method<forget_learned, 0>("unlearn"),
     method<mixed_unit, 0>("mixed_unit"),
     method<pool_stats, 1>("pool_stats"),
+    method<device_statistics, 1>("device_statistics"),
     method<free_cached, 1>("free_cached"),
     method<total_memory, 1>("total_memory"),
     method<pool_limit, 1>("pool_limit"),

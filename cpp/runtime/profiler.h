@@ -83,6 +83,16 @@ class Span {
     Event event_;
 };
 
+// A span of work on a device.
+class WorkSpan : public Span {
+  public:
+    WorkSpan(Category category, const char* name, int device) : Span(Kind::Work, category, name) {
+        if (!*this) return;
+        (*this)->device = static_cast<uint8_t>(device);
+        (*this)->stream = running_stream;
+    }
+};
+
 // Switches events on, for one more user; each thread keeps at most `capacity` of them. `memory`:
 // bytes that are in use on each device. Returns the time.
 int64_t start(size_t capacity, std::span<const int64_t> memory);

@@ -567,6 +567,55 @@ def test_repeatable_executors(acl, pair, violates):
             free(acl, workspace)
 
 
+def test_repeatable_executors_do_not_write_what_they_read(acl, pair, violates):
+    x, y = pair
+    size, executor = acl.plan("aclnnAbs", x.handle, y.handle)
+    workspace = acl.malloc(size) if size else None
+    acl.call("aclSetAclOpExecutorRepeatable", executor)
+    acl.call("aclSetTensorAddr", executor, ctypes.c_size_t(1), y.handle, pointer(x.address))
+    acl.launch("aclnnAbs", size, executor, workspace)
+    acl.synchronize()
+    violates("not-repeatable")
+    acl.call("aclDestroyAclOpExecutor", executor)
+    if workspace:
+        free(acl, workspace)
+
+
+def test_executors_are_made_repeatable_at_once_and_destroyed_when_idle(acl, pair, violates):
+    x, y = pair
+    size, executor = acl.plan("aclnnAbs", x.handle, y.handle)
+    workspace = acl.malloc(size) if size else None
+    acl.call("aclSetAclOpExecutorRepeatable", executor)
+    acl.launch("aclnnAbs", size, executor, workspace)
+    with refused(161002):
+        acl.call("aclSetAclOpExecutorRepeatable", executor)
+    violates("not-repeatable")
+    acl.call("aclDestroyAclOpExecutor", executor)
+    violates("in-use")
+    acl.synchronize()
+    if workspace:
+        free(acl, workspace)
+
+
+def test_some_operations_run_once_under_some_seeds(acl, pair):
+    x, y = pair
+    outcomes = set()
+    for seed in range(20):
+        acl.control.set_seed(seed)
+        size, executor = acl.plan("aclnnAbs", x.handle, y.handle)
+        workspace = acl.malloc(size) if size else None
+        code = acl.call("aclSetAclOpExecutorRepeatable", executor, accept=(0, 161002))
+        outcomes.add(code)
+        acl.launch("aclnnAbs", size, executor, workspace)
+        acl.synchronize()
+        if code == 0:
+            acl.call("aclDestroyAclOpExecutor", executor)
+        if workspace:
+            free(acl, workspace)
+    acl.control.set_seed(0)
+    assert outcomes == {0, 161002}
+
+
 def test_dtypes_that_an_operation_lacks_are_refused(acl):
     with acl.tensors(np.zeros(3, np.uint16), np.zeros(3, np.uint16)) as (x, y), refused(161002):
         acl.plan("aclnnMul", x.handle, y.handle, y.handle)

@@ -29,12 +29,12 @@ class StreamEvent : public DeviceEvent {
 
 class CannDevice : public Device {
   public:
-    explicit CannDevice(int32_t number)
+    CannDevice(int32_t number, DeviceId id)
         : Device({.name = "npu:" + std::to_string(number),
                   .dlpack_type = kExternalDevice,
                   .dlpack_number = number,
                   .on_host = false}),
-          npu_(number) {}
+          npu_(number, id) {}
 
     // ---- memory
 
@@ -60,6 +60,7 @@ class CannDevice : public Device {
     }
     void free_cached() override {
         const Turn turn(npu_.stream, "free_cached");
+        npu_.executors.free_cached();
         npu_.pool.free_cached();
         npu_.staging.free_cached();
     }
@@ -95,10 +96,8 @@ class CannDevice : public Device {
             piece.mirror = buffer;
             return;
         }
-        const int code =
-            copy_bytes(piece.chunk->data + offset, buffer.data, nbytes, ACL_MEMCPY_HOST_TO_DEVICE);
-        npu_.staging.give(buffer);
-        check("aclrtMemcpyAsync", code);
+        const Returning back(npu_.staging, buffer);
+        npu_.copy_in(piece.chunk->data + offset, buffer.data, nbytes);
     }
 
     void download(void* to, const Block& from, int64_t offset, int64_t nbytes) override {
@@ -120,9 +119,11 @@ class CannDevice : public Device {
         Piece &source = piece_of(from), &target = piece_of(to);
         npu_.bring(source);
         npu_.bring(target);
+        const auto n = static_cast<size_t>(nbytes);
         check("aclrtMemcpyAsync",
-              copy_bytes(target.chunk->data + to_offset, source.chunk->data + from_offset, nbytes,
-                         ACL_MEMCPY_DEVICE_TO_DEVICE));
+              acl().aclrtMemcpyAsync(target.chunk->data + to_offset, n,
+                                     source.chunk->data + from_offset, n,
+                                     ACL_MEMCPY_DEVICE_TO_DEVICE, npu_.stream.handle()));
         npu_.written(target);
     }
 
@@ -181,12 +182,22 @@ class CannDevice : public Device {
         npu_.stream.wait();
     }
 
-  private:
-    int copy_bytes(void* to, const void* from, int64_t nbytes, aclrtMemcpyKind kind) {
-        const auto n = static_cast<size_t>(nbytes);
-        return acl().aclrtMemcpyAsync(to, n, from, n, kind, npu_.stream.handle());
+    std::vector<std::pair<const char*, int64_t>> statistics() const override {
+        const std::lock_guard lock(npu_.stream.mutex());
+        const Npu::Counts& counts = npu_.counts();
+        const Executors::Stats executors = npu_.executors.stats();
+        return {{"uploads", counts.uploads},
+                {"bytes_uploaded", counts.bytes_uploaded},
+                {"downloads", counts.downloads},
+                {"bytes_downloaded", counts.bytes_downloaded},
+                {"executors_made", executors.made},
+                {"executors_reused", executors.reused},
+                {"executors_held", executors.held},
+                {"bytes_unpacked", counts.bytes_unpacked},
+                {"peak_bytes_unpacked", counts.peak_bytes_unpacked}};
     }
 
+  private:
     mutable Npu npu_;
 };
 
@@ -196,7 +207,8 @@ void register_devices() {
     const Installation& found = installation();
     if (found.device_count == 0) return;
     install_fork_handlers();
-    for (int i = 0; i < found.device_count; ++i) add_device(std::make_unique<CannDevice>(i));
+    for (int i = 0; i < found.device_count; ++i)
+        add_device(std::make_unique<CannDevice>(i, static_cast<DeviceId>(devices::count)));
 }
 
 }  // namespace asc::cann

@@ -195,7 +195,7 @@ struct Source {
 };
 
 // The number 1.
-ScalarArgument one(DType dtype) {
+Number one(DType dtype) {
     alignas(16) std::byte value[16] = {};
     dispatch(dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
@@ -249,8 +249,8 @@ class Call {
             case Form::SignBit: {
                 const DType integer = signed_integer(compute_);
                 const int64_t zero = 0;
-                return npu_.call(acl().aclnnLtScalar, x(0).as(integer),
-                                 ScalarArgument(integer, &zero), out);
+                return npu_.call(acl().aclnnLtScalar, x(0).as(integer), Number(integer, &zero),
+                                 out);
             }
         }
         __builtin_unreachable();
@@ -271,7 +271,7 @@ class Call {
         truth_[k] = static_cast<int>(operands_[k].number[0]) != 0;
         return is_bool(dtype_of(k)) ? static_cast<const void*>(&truth_[k]) : operands_[k].number;
     }
-    ScalarArgument scalar(int k) { return {signless(dtype_of(k)), number(k)}; }
+    Number scalar(int k) { return {signless(dtype_of(k)), number(k)}; }
     // The operand as elements, which a number becomes here.
     const View& x(int k) {
         std::optional<View>& view = operands_[k].view;
@@ -308,7 +308,7 @@ class Call {
         return npu_.call(acl().*row_->binary, signless(x(0)), signless(x(1)), signless(out));
     }
     bool run_scaled(const View& out) {
-        const ScalarArgument factor = one(signless(compute_));
+        const Number factor = one(signless(compute_));
         if (!operands_[1].view && npu_.call(acl().*row_->scaled_by_scalar, signless(x(0)),
                                             scalar(1), factor, signless(out)))
             return true;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backend/cann/loader.h"
+#include "backend/cann/stream.h"
 
 namespace asc::cann {
 
@@ -18,6 +19,7 @@ std::string describe(int code) {
 }
 
 Error error_of(const char* called, int code) {
+    if (Turn::stream && !is_out_of_memory(code)) Turn::stream->suspect();
     const char* words = acl().aclGetRecentErrMsg();
     std::string message = std::string(running_function) + ": " + called +
                           " failed: " + describe(code) +
@@ -30,11 +32,8 @@ bool is_out_of_memory(int code) {
     return code == ACL_ERROR_RT_MEMORY_ALLOCATION || code == ACL_ERROR_BAD_ALLOC;
 }
 
-bool is_stream_failure(int code) {
-    constexpr int kFirst = 507000, kLast = 507999;  // what the runtime reports of running work
-    const bool late =
-        code == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT || code == ACL_ERROR_RT_EVENT_SYNC_TIMEOUT;
-    return (code >= kFirst && code <= kLast && !late) || code == ACL_ERROR_RT_DEVICE_TASK_ABORT;
+bool is_timeout(int code) {
+    return code == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT || code == ACL_ERROR_RT_EVENT_SYNC_TIMEOUT;
 }
 
 }  // namespace asc::cann

@@ -20,7 +20,7 @@ inline void check(const char* called, int code) {
 }
 // The device does not have the memory that was asked for.
 bool is_out_of_memory(int code);
-// The stream has stopped: an earlier operation on it has failed.
-bool is_stream_failure(int code);
+// Work takes longer than somebody wanted to wait.
+bool is_timeout(int code);
 
 }  // namespace asc::cann

@@ -199,8 +199,7 @@ bool scan(Npu& npu, const ScanSpec& spec, const Array& x, int axis, const Array&
         const View from = signless(*elements);
         if (spec.product) {
             const auto along = static_cast<int64_t>(axis);
-            return npu.call(acl().aclnnCumprod, from, ScalarArgument(Int64, &along),
-                            acl_type(dtype), to);
+            return npu.call(acl().aclnnCumprod, from, Number(Int64, &along), acl_type(dtype), to);
         }
         return npu.call(acl().aclnnCumsum, from, static_cast<int64_t>(axis), acl_type(dtype), to);
     });

@@ -169,7 +169,11 @@ void Staging::give(Buffer buffer) noexcept {
     try {
         mark = stream_.mark();
     } catch (const std::exception&) {
-        return;  // the stream is lost: nobody can tell when its copies end
+        try {
+            stream_.wait();
+        } catch (const std::exception&) {
+            return;  // the stream is lost: nobody can tell when its copies end
+        }
     }
     returned_.push_back({buffer, std::move(mark)});
 }

@@ -83,6 +83,19 @@ class Staging {
     int64_t used_ = 0, cached_ = 0;
 };
 
+// Gives a buffer back at the end of a scope.
+class Returning {
+  public:
+    Returning(Staging& staging, Staging::Buffer buffer) : staging_(staging), buffer_(buffer) {}
+    ~Returning() { staging_.give(buffer_); }
+    Returning(const Returning&) = delete;
+    Returning& operator=(const Returning&) = delete;
+
+  private:
+    Staging& staging_;
+    Staging::Buffer buffer_;
+};
+
 // Memory that an array can have: on the device, and as long as the bytes are known there, on the
 // host. Bytes that come from the host stay there until the device is asked for them.
 struct Piece {

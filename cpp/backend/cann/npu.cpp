@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/view.h"
+#include "runtime/profiler.h"
 
 namespace asc::cann {
 namespace {
@@ -96,10 +97,17 @@ Scratch Npu::scratch(int64_t nbytes) {
     return {chunk, [this](Chunk* done) { pool.give(done); }};
 }
 
+Scratch Npu::unpacked(int64_t nbytes) {
+    const Scratch memory = scratch(nbytes);
+    counts_.bytes_unpacked += nbytes;
+    counts_.peak_bytes_unpacked = std::max(counts_.peak_bytes_unpacked, counts_.bytes_unpacked);
+    return {memory.get(), [this, memory, nbytes](Chunk*) { counts_.bytes_unpacked -= nbytes; }};
+}
+
 View Npu::temporary(DType dtype, const Dims& shape) {
     const int64_t n = product(shape);
     const int64_t nbytes = is_bool(dtype) ? round_up(n, kByteBits) : n * unit(dtype);
-    const Scratch memory = scratch(nbytes);
+    const Scratch memory = is_bool(dtype) ? unpacked(nbytes) : scratch(nbytes);
     if (is_bool(dtype) && nbytes > n) {
         const auto rest = static_cast<size_t>(nbytes - n);
         check("aclrtMemsetAsync",
@@ -110,7 +118,7 @@ View Npu::temporary(DType dtype, const Dims& shape) {
 
 View Npu::constant(DType dtype, const void* value) {
     View made = temporary(dtype, {});
-    if (!call(acl().aclnnInplaceFillScalar, made, ScalarArgument(dtype, value)))
+    if (!call(acl().aclnnInplaceFillScalar, made, Number(dtype, value)))
         made = upload(dtype, value, 1).reshaped({});
     return made;
 }
@@ -120,11 +128,8 @@ View Npu::upload(DType dtype, const void* values, int64_t n) {
     View made = temporary(dtype, {n});
     const Staging::Buffer buffer = staging.take(nbytes);
     std::memcpy(buffer.data, values, static_cast<size_t>(nbytes));
-    const int code = acl().aclrtMemcpyAsync(made.base, static_cast<size_t>(nbytes), buffer.data,
-                                            static_cast<size_t>(nbytes), ACL_MEMCPY_HOST_TO_DEVICE,
-                                            stream.handle());
-    staging.give(buffer);
-    check("aclrtMemcpyAsync", code);
+    const Returning back(staging, buffer);
+    copy_in(made.base, buffer.data, nbytes);
     return made;
 }
 
@@ -146,29 +151,41 @@ const View& Npu::table(Table which) {
 
 void Npu::bring(Piece& piece) {
     if (piece.on_device) return;
-    if (piece.mirror.data) {
-        const auto n = static_cast<size_t>(piece.nbytes);
-        check("aclrtMemcpyAsync",
-              acl().aclrtMemcpyAsync(piece.chunk->data, n, piece.mirror.data, n,
-                                     ACL_MEMCPY_HOST_TO_DEVICE, stream.handle()));
-    }
+    if (piece.mirror.data) copy_in(piece.chunk->data, piece.mirror.data, piece.nbytes);
     piece.on_device = true;
     trim(piece);
 }
 
 void Npu::mirror(Piece& piece) {
-    const auto n = static_cast<size_t>(piece.nbytes);
+    profiler::WorkSpan span(profiler::Category::Copy, "download", index(id_));
+    if (span) span->read = piece.nbytes;
     const Staging::Buffer buffer = staging.take(piece.nbytes);
     try {
-        check("aclrtMemcpyAsync",
-              acl().aclrtMemcpyAsync(buffer.data, n, piece.chunk->data, n,
-                                     ACL_MEMCPY_DEVICE_TO_HOST, stream.handle()));
+        copy_out(buffer.data, piece.chunk->data, piece.nbytes);
         stream.wait();
     } catch (...) {
         staging.give(buffer);
         throw;
     }
     piece.mirror = buffer;
+}
+
+void Npu::copy_in(std::byte* to, const std::byte* from, int64_t nbytes) {
+    profiler::WorkSpan span(profiler::Category::Copy, "upload", index(id_));
+    if (span) span->written = nbytes;
+    const auto n = static_cast<size_t>(nbytes);
+    check("aclrtMemcpyAsync",
+          acl().aclrtMemcpyAsync(to, n, from, n, ACL_MEMCPY_HOST_TO_DEVICE, stream.handle()));
+    ++counts_.uploads;
+    counts_.bytes_uploaded += nbytes;
+}
+
+void Npu::copy_out(std::byte* to, const std::byte* from, int64_t nbytes) {
+    const auto n = static_cast<size_t>(nbytes);
+    check("aclrtMemcpyAsync",
+          acl().aclrtMemcpyAsync(to, n, from, n, ACL_MEMCPY_DEVICE_TO_HOST, stream.handle()));
+    ++counts_.downloads;
+    counts_.bytes_downloaded += nbytes;
 }
 
 void Npu::trim(Piece& piece) {
@@ -243,7 +260,7 @@ bool Npu::assign(const View& to, const View& from) {
         // Zero has the same bits without a sign.
         const DType dtype = is_integer(from.dtype) ? signed_integer(from.dtype) : from.dtype;
         const int64_t zero[2] = {0, 0};
-        return call(acl().aclnnNeScalar, narrow.as(dtype), ScalarArgument(dtype, zero), to);
+        return call(acl().aclnnNeScalar, narrow.as(dtype), Number(dtype, zero), to);
     }
     // Of these it takes no strides.
     const bool gapless = is_bool(from.dtype) || is_complex(from.dtype);
@@ -361,7 +378,7 @@ View Npu::unpack(const Array& x, const Bits& around) {
     const View made = temporary(DType::Bool, {n, kWordBits});
     const int16_t zero = 0;
     if (!call(acl().aclnnBitwiseAndTensor, from, table(Table::BitMasks), masked) ||
-        !call(acl().aclnnNeScalar, masked, ScalarArgument(kWord, &zero), made)) {
+        !call(acl().aclnnNeScalar, masked, Number(kWord, &zero), made)) {
         raise(ErrorKind::Runtime, "%s: this CANN cannot take bits apart", running_function);
     }
     return made.reshaped({n * kWordBits});

@@ -2,8 +2,13 @@
 // arrays.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
+#include "backend/cann/executors.h"
 #include "backend/cann/memory.h"
 #include "backend/cann/stream.h"
 #include "backend/cann/view.h"
@@ -12,20 +17,24 @@ namespace asc::cann {
 
 class Npu {
   public:
-    explicit Npu(int32_t ordinal) : stream(ordinal) {}
+    // `id`: of the same device, for the profiler.
+    Npu(int32_t ordinal, DeviceId id) : stream(ordinal), id_(id) {}
 
     Stream stream;
     Pool pool{stream};
     Staging staging{stream};
+    Executors executors{stream};
 
     // All that follows is for the holder of a Turn, and only queues work. What gives a bool or
     // something optional says by false or nothing that CANN cannot do it.
 
-    // op(arguments...): Views, ScalarArguments, Dims and plain values.
+    // op(arguments...): Views, lists of them, Numbers, Dims and plain values.
     template <class... Parameters, class... Arguments>
     bool call(const Operation<void(Parameters...)>& op, const Arguments&... arguments);
 
     Scratch scratch(int64_t nbytes);
+    // Of bools that are bytes, counted.
+    Scratch unpacked(int64_t nbytes);
     // New elements without gaps. Behind the last bool there are false ones up to a whole byte.
     View temporary(DType dtype, const Dims& shape);
     // One element as a register holds it, without dimensions.
@@ -60,6 +69,16 @@ class Npu {
     void mirror(Piece& piece);
     // Gives the mirror back, which the device does not need, where there are too many.
     void trim(Piece& piece);
+    // Queue a copy from page-locked memory, or to it.
+    void copy_in(std::byte* to, const std::byte* from, int64_t nbytes);
+    void copy_out(std::byte* to, const std::byte* from, int64_t nbytes);
+
+    // What was counted.
+    struct Counts {
+        int64_t uploads = 0, bytes_uploaded = 0, downloads = 0, bytes_downloaded = 0;
+        int64_t bytes_unpacked = 0, peak_bytes_unpacked = 0;
+    };
+    const Counts& counts() const { return counts_; }
 
   private:
     // x as it lies in memory, bits as if they were bytes; strides may be negative.
@@ -81,6 +100,8 @@ class Npu {
     View upload(DType dtype, const void* values, int64_t n);
 
     std::optional<View> tables_[2];
+    Counts counts_;
+    DeviceId id_;
 };
 
 Piece& piece_of(const Array& x);
@@ -89,23 +110,48 @@ bool is_plain(const Array& x, DType dtype);
 // Every byte is an element's.
 bool covers(const Array& x, const Piece& piece);
 
+template <class Argument>
+void list_tensor(Prepared& prepared, const Argument& x) {
+    if constexpr (std::is_same_v<Argument, TensorArgument>) prepared.tensors.push_back(x);
+}
+
 template <class... Parameters, class... Arguments>
 bool Npu::call(const Operation<void(Parameters...)>& op, const Arguments&... arguments) {
     if (!op) return false;
-    return [&](const auto&... made) {
-        uint64_t size = 0;
-        aclOpExecutor* executor = nullptr;
-        const int code = op.prepare(static_cast<Parameters>(made)..., &size, &executor);
+    Signature signature(op.name);
+    (signature.add(arguments, std::is_same_v<Parameters, aclTensor*>), ...);
+    if (executors.refuses(signature)) return false;
+    Prepared* ready = executors.find(signature);
+    if (!ready) {
+        const auto made =
+            std::make_shared<std::tuple<decltype(argument(arguments))...>>(argument(arguments)...);
+        Prepared prepared;
+        prepared.arguments = made;
+        const int code = std::apply(
+            [&](const auto&... given) {
+                (list_tensor(prepared, given), ...);
+                return op.prepare(static_cast<Parameters>(given)..., &prepared.workspace,
+                                  &prepared.executor);
+            },
+            *made);
         if (code == ACLNN_ERR_PARAM_INVALID) {
             acl().aclGetRecentErrMsg();  // or it would belong to the next error
+            executors.refuse(signature);
             return false;
         }
         check(op.name, code);
-        const Scratch workspace = size > 0 ? scratch(static_cast<int64_t>(size)) : nullptr;
-        check(op.name,
-              op.run(workspace ? workspace->data : nullptr, size, executor, stream.handle()));
-        return true;
-    }(argument(arguments)...);
+        ready = executors.keep(signature, std::move(prepared));
+    }
+    const auto size = static_cast<int64_t>(ready->workspace);
+    const Scratch workspace = size > 0 ? scratch(size) : nullptr;
+    const int code = op.run(workspace ? workspace->data : nullptr, ready->workspace,
+                            ready->executor, stream.handle());
+    if (code != 0) {
+        const Error error = error_of(op.name, code);
+        executors.forget(signature);
+        throw error;
+    }
+    return true;
 }
 
 template <class F>

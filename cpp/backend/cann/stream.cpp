@@ -65,11 +65,15 @@ void Mark::wait() {
     check("aclrtSynchronizeEvent", acl().aclrtSynchronizeEvent(event_));
 }
 
+void Stream::refuse_if_lost() const {
+    if (lost_.empty()) return;
+    raise(ErrorKind::Runtime, "%s: the device npu:%d is lost: %s", running_function, ordinal_,
+          lost_.c_str());
+}
+
 void Stream::open() {
     refuse_after_fork();
-    if (!lost_.empty())
-        raise(ErrorKind::Runtime, "%s: the device npu:%d is lost: %s", running_function, ordinal_,
-              lost_.c_str());
+    refuse_if_lost();
     if (stream_) return;
     // The device's own context, which other users of CANN in this process have, too.
     aclrtContext before = nullptr;
@@ -81,14 +85,20 @@ void Stream::open() {
 }
 
 void Stream::wait() {
+    refuse_if_lost();
     const int code = acl().aclrtSynchronizeStream(stream_);
     if (code == 0) return;
     const Error error = error_of("aclrtSynchronizeStream", code);
-    if (is_stream_failure(code)) replace();
+    if (!is_timeout(code)) recover();
     throw error;
 }
 
-void Stream::replace() {
+// What has failed on a stream stays its error, or was the error of a call.
+void Stream::recover() {
+    suspect_ = false;
+    if (acl().aclrtSynchronizeStream(stream_) == 0) return;
+    acl().aclGetRecentErrMsg();  // or it would belong to the next error
+    if (acl().aclrtStreamAbort) acl().aclrtStreamAbort(stream_);
     acl().aclrtDestroyStream(std::exchange(stream_, nullptr));
     if (const int code = acl().aclrtCreateStream(&stream_)) {
         stream_ = nullptr;
@@ -96,21 +106,25 @@ void Stream::replace() {
     }
 }
 
-Turn::Turn(Stream& stream, const char* function)
-    : outer_function_(std::exchange(running_function, function)) {
+Turn::Turn(Stream& own, const char* function)
+    : outer_function_(std::exchange(running_function, function)), outer_stream_(stream) {
     try {
         refuse_after_fork();
-        lock_ = std::unique_lock(stream.mutex_);
-        stream.open();
-        context_.emplace(stream.context());
+        lock_ = std::unique_lock(own.mutex_);
+        own.open();
+        context_.emplace(own.context());
+        if (own.suspect_) own.recover();
+        own.refuse_if_lost();
     } catch (...) {
         running_function = outer_function_;
         throw;
     }
+    stream = &own;
 }
 Turn::~Turn() {
     context_.reset();
     running_function = outer_function_;
+    stream = outer_stream_;
 }
 
 }  // namespace asc::cann

@@ -50,18 +50,22 @@ class Stream {
     aclrtContext context() const { return context_; }
     std::shared_ptr<Mark> mark() { return std::make_shared<Mark>(context_, stream_); }
     std::recursive_mutex& mutex() { return mutex_; }
-    // Everything that was queued has run. A stream that has failed is replaced, and the error is
-    // thrown.
+    // Everything that was queued has run. Where it has failed the error is thrown, and the stream
+    // is replaced, or the device is lost.
     void wait();
+    // An error may have stopped it: the next Turn looks.
+    void suspect() { suspect_ = true; }
 
   private:
     friend class Turn;
     void open();
-    void replace();
+    void refuse_if_lost() const;
+    void recover();
 
     int32_t ordinal_;
     aclrtContext context_ = nullptr;
     aclrtStream stream_ = nullptr;
+    bool suspect_ = false;
     std::string lost_;  // why no new stream could be made
     std::recursive_mutex mutex_;
 };
@@ -69,8 +73,11 @@ class Stream {
 // While it lives, the thread queues work on the stream, alone. The first opens the device.
 class Turn {
   public:
+    // The stream of the innermost one of this thread, or null.
+    static inline thread_local Stream* stream = nullptr;
+
     // Messages name the function.
-    Turn(Stream& stream, const char* function);
+    Turn(Stream& own, const char* function);
     ~Turn();
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
@@ -78,6 +85,7 @@ class Turn {
   private:
     std::unique_lock<std::recursive_mutex> lock_;
     const char* outer_function_;
+    Stream* outer_stream_;
     std::optional<InContext> context_;
 };
 

@@ -48,8 +48,8 @@
     X(Required, aclnnStatus, aclDestroyTensorList, (const aclTensorList*))                        \
     X(Optional, aclnnStatus, aclSetAclOpExecutorRepeatable, (aclOpExecutor*))                     \
     X(Optional, aclnnStatus, aclDestroyAclOpExecutor, (aclOpExecutor*))                           \
-    X(Optional, aclnnStatus, aclSetInputTensorAddr, (aclOpExecutor*, size_t, aclTensor*, void*))  \
-    X(Optional, aclnnStatus, aclSetOutputTensorAddr, (aclOpExecutor*, size_t, aclTensor*, void*))
+    X(Optional, aclnnStatus, aclSetTensorAddr, (aclOpExecutor*, size_t, aclTensor*, void*))       \
+    X(Optional, aclnnStatus, AclSetTensorAddr, (aclOpExecutor*, size_t, aclTensor*, void*))
 
 // Operations of libopapi_math.so and libopapi_nn.so, formerly libopapi.so; X(name, arguments).
 // Each stands for <name>GetWorkspaceSize(arguments..., uint64_t*, aclOpExecutor**) and

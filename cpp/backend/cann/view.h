@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "backend/cann/errors.h"
 #include "backend/cann/loader.h"
@@ -48,14 +50,24 @@ aclDataType acl_type(DType dtype);
 
 // ---- descriptors, which their scope destroys
 
+// One element of a dtype; a bool is one byte.
+struct Number {
+    DType dtype;
+    std::byte bytes[16] = {};
+
+    Number(DType dtype, const void* value);
+};
+
 template <class T, aclnnStatus (*Functions::*kDestroy)(const T*)>
 class Descriptor {
   public:
     Descriptor(T* made, const char* maker) : made_(made) {
         if (!made) throw error_of(maker, ACLNN_ERR_INNER_NULLPTR);
     }
-    ~Descriptor() { (acl().*kDestroy)(made_); }
-    Descriptor(const Descriptor&) = delete;
+    Descriptor(Descriptor&& other) noexcept : made_(std::exchange(other.made_, nullptr)) {}
+    ~Descriptor() {
+        if (made_) (acl().*kDestroy)(made_);
+    }
     Descriptor& operator=(const Descriptor&) = delete;
     operator T*() const { return made_; }
 
@@ -66,17 +78,21 @@ class Descriptor {
 struct TensorArgument : Descriptor<aclTensor, &Functions::aclDestroyTensor> {
     explicit TensorArgument(const View& x);
 };
-// One element of a dtype; a bool is one byte.
 struct ScalarArgument : Descriptor<aclScalar, &Functions::aclDestroyScalar> {
-    ScalarArgument(DType dtype, const void* value);
+    explicit ScalarArgument(const Number& x);
 };
 struct IntArrayArgument : Descriptor<aclIntArray, &Functions::aclDestroyIntArray> {
     explicit IntArrayArgument(const Dims& values);
 };
 
+struct TensorListArgument : Descriptor<aclTensorList, &Functions::aclDestroyTensorList> {
+    explicit TensorListArgument(const std::vector<View>& list);
+};
+
 inline TensorArgument argument(const View& x) { return TensorArgument(x); }
-inline const ScalarArgument& argument(const ScalarArgument& x) { return x; }
+inline ScalarArgument argument(const Number& x) { return ScalarArgument(x); }
 inline IntArrayArgument argument(const Dims& x) { return IntArrayArgument(x); }
+inline TensorListArgument argument(const std::vector<View>& x) { return TensorListArgument(x); }
 template <class T>
     requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
 T argument(T x) {

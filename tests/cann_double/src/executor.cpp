@@ -17,6 +17,7 @@ struct Executor {
     int device;
     bool repeatable = false;
     uint64_t launches = 0;
+    std::shared_ptr<int> queued = std::make_shared<int>();  // shared with work that has not run
 };
 struct TensorList {
     std::vector<const void*> members;
@@ -144,6 +145,23 @@ bool share_bytes(const Tensor& a, const Tensor& b) {
 bool same_view(const Tensor& a, const Tensor& b) {
     return a.data == b.data && a.offset == b.offset && a.shape == b.shape &&
            a.strides == b.strides && a.dtype == b.dtype;
+}
+
+// Copies within a tensor tie an executor to its addresses.
+bool replaces_what_it_reads(Arguments& arguments) {
+    std::vector<const void*> read, written;
+    each_tensor(arguments, [&](TensorArgument& argument) {
+        (argument.output ? written : read).push_back(argument.tensor.data);
+    });
+    return std::find_first_of(read.begin(), read.end(), written.begin(), written.end()) !=
+           read.end();
+}
+
+// Some operations copy between the host and the device when they are prepared, and the caller
+// cannot know which: the seed says.
+bool copies_while_prepared(const std::string& name) {
+    const uint64_t seed = settings().seed;
+    return seed != 0 && (std::hash<std::string>()(name) ^ seed) % 5 == 0;
 }
 
 // What depends on addresses: memory, alignment, overlap. Finds the bytes.
@@ -416,12 +434,15 @@ int launch(const char* name, void* workspace, uint64_t size, aclOpExecutor* hand
         }
     }
     check_padding(*executor);
+    if (executor->repeatable && replaces_what_it_reads(executor->arguments)) {
+        violate(kOk, "not-repeatable", "a repeatable executor writes what it reads");
+    }
     auto arguments = std::make_shared<Arguments>(executor->arguments);
     const Operation* operation = executor->operation;
     count("launches");
     count("launches." + operation->name);
     ++executor->launches;
-    enqueue(*target, {name, std::move(touches), [=] {
+    enqueue(*target, {name, std::move(touches), [=, queued = executor->queued] {
                           if (scratch != nullptr) {
                               poison(scratch, size);
                           }
@@ -689,7 +710,15 @@ aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* handle) {
     if (executor == nullptr) {
         return kNullParameter;
     }
+    if (executor->launches != 0) {
+        return violate(kBadOperand, "not-repeatable", "the executor has run");
+    }
+    const std::string& name = executor->operation->name;
+    if (copies_while_prepared(name)) {
+        return fail(kBadOperand, "%s: this executor runs once", name.c_str());
+    }
     executor->repeatable = true;
+    count("executors.repeatable");
     return kOk;
 }
 
@@ -698,6 +727,9 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* handle) {
     const Executor* executor = meta().executors.find(handle, "the executor");
     if (executor != nullptr && !executor->repeatable) {
         violate(kOk, "not-repeatable", "phase 2 frees an executor that is not repeatable");
+    }
+    if (executor != nullptr && executor->queued.use_count() > 1) {
+        violate(kOk, "in-use", "launches of the executor have not run");
     }
     return meta().executors.erase(handle) ? kOk : kNullParameter;
 }

@@ -23,9 +23,13 @@ def control():
 @pytest.fixture(autouse=True)
 def lawful(control, request):
     """No test may violate the protocol, or leave a descriptor behind."""
+    from ascend_array_api import runtime
+
     control.forgive()
     yield
     control.clear_faults()
+    for number in range(2):
+        runtime.MemoryPool(f"npu:{number}").free_all_blocks()
     assert control.violations() == []
     kinds = ["tensor", "scalar", "int array", "tensor list"]
     # What becomes of the executor of a launch that is refused, CANN does not say.
