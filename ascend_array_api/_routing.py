@@ -35,6 +35,8 @@ class Route(NamedTuple):
         dtype is a TypeError.
     compute : dtype or None
         The dtype of the kernels; None for what is refused.
+    reason : str
+        Why the CPU computes it; empty for the other kinds.
     """
 
     op: str
@@ -42,6 +44,7 @@ class Route(NamedTuple):
     device: Device
     kind: Kind
     compute: DType | None
+    reason: str = ""
 
 
 class RoutingTable(tuple[Route, ...]):
@@ -69,7 +72,7 @@ class RoutingTable(tuple[Route, ...]):
 def _routes(device: Device) -> list[Route]:
     bfloat16 = find_spec("ml_dtypes") is not None
     routes = []
-    for op, name, compute, here in _core.routes(device):
+    for op, name, compute, here, reason in _core.routes(device):
         dtype = dtype_named(name) if bfloat16 or name != "bfloat16" else None
         if dtype is None:
             continue
@@ -81,7 +84,8 @@ def _routes(device: Device) -> list[Route]:
             kind = "host"
         if kind in ("native", "wider") and device.name.startswith("cpu"):
             kind, compute = _precise(op, name, kind, compute)
-        routes.append(Route(op, dtype, device, kind, dtype_named(compute) if compute else None))
+        found = dtype_named(compute) if compute else None
+        routes.append(Route(op, dtype, device, kind, found, reason if kind == "host" else ""))
     return routes
 
 
@@ -130,8 +134,8 @@ def routing(
     Returns
     -------
     RoutingTable
-        A tuple of `Route` records (`op`, `dtype`, `device`, `kind`, `compute`), which prints as a
-        table.
+        A tuple of `Route` records (`op`, `dtype`, `device`, `kind`, `compute`, `reason`), which
+        prints as a table.
 
     Raises
     ------

@@ -28,6 +28,9 @@ bool Device::computes(Function, DType) const { return traits_.on_host; }
 std::unique_ptr<DeviceEvent> Device::record(uint64_t) { return nullptr; }
 void Device::synchronize() {}
 
+std::string Device::reason(Op) const { return "no kernel for the dtype"; }
+std::string Device::reason(Function) const { return "no kernel for the dtype"; }
+
 void Device::unsupported(const char* operation) const {
     raise(ErrorKind::Runtime, "device %s: %s is not implemented", name(), operation);
 }

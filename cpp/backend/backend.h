@@ -123,6 +123,9 @@ class Device {
     // Whether it does so for elements of a dtype, as far as that is known without trying.
     virtual bool computes(Op op, DType compute) const;
     virtual bool computes(Function function, DType compute) const;
+    // Why not, in words.
+    virtual std::string reason(Op op) const;
+    virtual std::string reason(Function function) const;
 
     // ---- queues, on accelerators
     // An event behind everything that was queued; null where there is nothing to wait for.

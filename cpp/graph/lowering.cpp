@@ -266,6 +266,14 @@ void transfer_on_accelerator(const Array& dst, const Array& src) {
                     [&](Images& images) { cpu::transfer(images.of(dst), images.of(src)); });
 }
 
+void run_on_device(const LibraryCall& call) {
+    for (const Array& x : call.inputs) x.storage->settle();
+    Device& place = device(call.outputs[0].device());
+    const profiler::WorkSpan span(profiler::Category::Compute, call.function,
+                                  index(call.outputs[0].device()));
+    if (!place.library(call)) throw NotOnDevice{};
+}
+
 void run_on_accelerator(const Work& work) {
     if (work.library) return run_library(*work.library);
     Device& place = device(work.device);

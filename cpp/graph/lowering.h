@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
 #include "graph/group.h"
 
 namespace asc {
@@ -12,6 +13,11 @@ namespace asc {
 void run_on_accelerator(const Work& work);
 // dst = src, broadcast and converted, both on one accelerator.
 void transfer_on_accelerator(const Array& dst, const Array& src);
+
+// What a library call throws that its device does not have, with nothing done.
+struct NotOnDevice {};
+// Runs it on the accelerator of its arrays, behind what is recorded for them.
+void run_on_device(const LibraryCall& call);
 
 // An operation on an accelerator that was computed on the host.
 struct Fallback {

@@ -8,6 +8,7 @@
 #include "backend/cpu/isa.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/lowering.h"
 #include "graph/placement.h"
 #include "python/bind.h"
 #include "python/fallback.h"
@@ -374,7 +375,12 @@ PyObject* triangle_of(PyObject* const* args) {
     Array out;
     {
         Unlocked unlocked(x.size());
-        out = triangle(x, k, kLower);
+        if (on_host(x.device())) {
+            out = triangle(x, k, kLower);
+        } else {
+            out = Array::empty(x.shape, x.dtype, x.device());
+            run_on_device({function, {&x, 1}, {&out, 1}, {k}});
+        }
     }
     return wrap(std::move(out));
 }
@@ -393,8 +399,8 @@ PyMethodDef creation_methods[] = {
     method<ones_like, 3>("ones_like"),
     method<zeros, 3>("zeros"),
     method<zeros_like, 3>("zeros_like"),
-    host_method<triangle_of<true>, 2, "tril">(),
-    host_method<triangle_of<false>, 2, "triu">(),
+    device_method<triangle_of<true>, 2, "tril">(),
+    device_method<triangle_of<false>, 2, "triu">(),
     kEnd,
 };
 

@@ -122,7 +122,15 @@ PyObject* fallbacks(PyObject* const*) {
     return list.release();
 }
 
-PyObject* call_on_host(const char* function, Binding f, PyObject* const* args, int count) {
+PyObject* call_on_host(const char* function, Binding f, bool asks, PyObject* const* args,
+                       int count) {
+    if (asks) {
+        try {
+            return f(args);
+        } catch (const NotOnDevice&) {
+            // The host then.
+        }
+    }
     const HostArguments host(function, args, count);
     if (!host.place()) return f(args);
     note_fallback(function, host.dtype(), *host.place());

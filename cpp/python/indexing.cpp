@@ -543,6 +543,20 @@ void set(const Array& x, const Key& key, PyObject* value) {
 
 // ---- take
 
+Array take_on_device(const Array& x, const Array& indices, int axis) {
+    Dims shape = x.shape;
+    shape.erase(axis);
+    for (int i = 0; i < indices.ndim(); ++i) shape.insert(axis + i, indices.shape[i]);
+    Array out = Array::empty(shape, x.dtype, x.device(), "take");
+    const Array inputs[2] = {x, reshape(indices, Dims{indices.size()})};
+    Dims flat = x.shape;
+    flat[axis] = indices.size();
+    const Array rows = reshape(out, flat);
+    Unlocked unlocked(out.size());
+    run_on_device({"take", inputs, {&rows, 1}, {axis}});
+    return out;
+}
+
 PyObject* take(PyObject* const* args) {
     const Array& x = to_array(args[0], "take", "x");
     const Array& raw = to_array(args[1], "take", "indices");
@@ -558,10 +572,19 @@ PyObject* take(PyObject* const* args) {
               to_string(raw.shape).c_str());
     }
     int axis = args[2] == Py_None ? 0 : to_axis(args[2], x.ndim(), "take");
+    if (!on_host(x.device())) return wrap(take_on_device(x, raw, axis));
     std::vector<Item> items;
     for (int i = 0; i < x.ndim(); ++i) items.push_back({ItemKind::Slice, 0, 1, x.shape[i], {}});
     items[static_cast<size_t>(axis)] = {ItemKind::Array, 0, 1, 0, index_array(raw, "take")};
     return wrap(select_by_arrays(x, resolve(x, items, "take")));
+}
+
+// The last axis back to the place where it was.
+Array axis_from_last(const Array& x, int axis) {
+    Dims order;
+    for (int i = 0; i < x.ndim(); ++i)
+        order.push_back(i < axis ? i : i == axis ? x.ndim() - 1 : i - 1);
+    return permute(x, order);
 }
 
 // The elements of x at places along an axis that differ from line to line.
@@ -572,6 +595,15 @@ Array select_along_axis(const Array& x, const Array& raw, int axis, const char* 
                                   Dims(wanted.shape.data(), x.ndim() - 1), function);
     Dims shape = outer;
     shape.push_back(count);
+    if (!on_host(x.device())) {
+        const Array out = Array::empty(shape, x.dtype, x.device(), function);
+        Dims whole = outer;
+        whole.push_back(extent);
+        const Array inputs[2] = {broadcast_to(rows, whole, function),
+                                 broadcast_to(wanted, shape, function)};
+        run_on_device({function, inputs, {&out, 1}, {outer.size()}});
+        return axis_from_last(out, axis);
+    }
     Array indices = index_array(contiguous(broadcast_to(wanted, shape, function)), function);
     shape[shape.size() - 1] = extent;
     Array source = broadcast_to(rows, shape, function);
@@ -586,11 +618,7 @@ Array select_along_axis(const Array& x, const Array& raw, int axis, const char* 
     result_shape.push_back(count);
     Array out = Array::empty(result_shape, x.dtype, x.device());
     cpu::gather(out, x, s);
-    // Back to the place where the axis was.
-    Dims order;
-    for (int i = 0; i < x.ndim(); ++i)
-        order.push_back(i < axis ? i : i == axis ? x.ndim() - 1 : i - 1);
-    return permute(out, order);
+    return axis_from_last(out, axis);
 }
 
 PyObject* take_along_axis(PyObject* const* args) {
@@ -646,8 +674,8 @@ int set_item(PyObject* self, PyObject* raw_key, PyObject* value) {
 }
 
 PyMethodDef indexing_methods[] = {
-    host_method<take, 3, "take">(),
-    host_method<take_along_axis, 3, "take_along_axis">(),
+    device_method<take, 3, "take">(),
+    device_method<take_along_axis, 3, "take_along_axis">(),
     kEnd,
 };
 

@@ -334,10 +334,10 @@ PyObject* routes(PyObject* const* args) {
         for (int d = 0; d < kNumDTypes; ++d) {
             const Route r = route(operation, static_cast<DType>(d), mode);
             const char* compute = r.compute ? name(*r.compute) : nullptr;
-            PyObject* here =
-                r.compute && place.computes(operation, *r.compute) ? Py_True : Py_False;
-            Object tuple =
-                Object::steal(Py_BuildValue("(sszO)", r.name, name(r.dtype), compute, here));
+            const bool here = r.compute && place.computes(operation, *r.compute);
+            const std::string reason = r.compute && !here ? place.reason(operation) : "";
+            Object tuple = Object::steal(Py_BuildValue("(sszOs)", r.name, name(r.dtype), compute,
+                                                       here ? Py_True : Py_False, reason.c_str()));
             if (PyList_Append(list.get(), tuple.get()) < 0) throw PythonError{};
         }
     };

@@ -5,6 +5,7 @@
 #include "backend/cpu/gather.h"
 #include "core/promotion.h"
 #include "core/view.h"
+#include "graph/lowering.h"
 #include "graph/placement.h"
 #include "python/fallback.h"
 #include "python/interop.h"
@@ -28,7 +29,10 @@ PyObject* sorted(PyObject* const* args, Function f, SortArrays sort,
     Array result = Array::empty(x.shape, result_dtype.value_or(x.dtype), x.device());
     {
         Unlocked unlocked(x.size(), kSortCost);
-        sort(x, axis, descending, result);
+        if (on_host(x.device()))
+            sort(x, axis, descending, result);
+        else
+            run_on_device({function, {&x, 1}, {&result, 1}, {axis, descending}});
     }
     return wrap(std::move(result));
 }
@@ -184,7 +188,11 @@ PyObject* arg_extreme(PyObject* const* args, Function f, bool largest) {
     Array result = Array::empty(std::move(shape), kIndexType, x.device());
     {
         Unlocked unlocked(x.size());
-        cpu::arg_extreme(flat ? flattened(x) : x, axis, largest, result);
+        const Array searched = flat ? flattened(x) : x;
+        if (on_host(x.device()))
+            cpu::arg_extreme(searched, axis, largest, result);
+        else
+            run_on_device({function, {&searched, 1}, {&result, 1}, {axis, largest}});
     }
     return wrap(std::move(result));
 }
@@ -209,13 +217,13 @@ PyObject* nonzero(PyObject* const* args) {
 }  // namespace
 
 PyMethodDef sorting_methods[] = {
-    host_method<sort, 4, "sort">(),
-    host_method<argsort, 4, "argsort">(),
+    device_method<sort, 4, "sort">(),
+    device_method<argsort, 4, "argsort">(),
     host_method<searchsorted, 4, "searchsorted">(),
     host_method<unique, 5, "unique">(),
     host_method<isin, 3, "isin">(),
-    host_method<argmax, 3, "argmax">(),
-    host_method<argmin, 3, "argmin">(),
+    device_method<argmax, 3, "argmax">(),
+    device_method<argmin, 3, "argmin">(),
     host_method<nonzero, 1, "nonzero">(),
     kEnd,
 };

@@ -7,7 +7,9 @@
 #include "backend/backend.h"
 #include "backend/cann/elementwise.h"
 #include "backend/cann/functions.h"
+#include "backend/cann/library.h"
 #include "backend/cann/npu.h"
+#include "backend/cann/reasons.h"
 
 namespace asc::cann {
 namespace {
@@ -168,8 +170,18 @@ class CannDevice : public Device {
         return cann::multiply(npu_, a, b, out);
     }
 
+    bool library(const LibraryCall& call) override {
+        const Turn turn(npu_.stream, call.function);
+        return cann::library(npu_, call);
+    }
+
     bool computes(Op op, DType compute) const override { return supports(op, compute); }
-    bool computes(Function f, DType compute) const override { return supports(f, compute); }
+    bool computes(Function f, DType compute) const override {
+        return supports(f, compute) || has_library(f, compute);
+    }
+
+    std::string reason(Op op) const override { return cann::reason(op); }
+    std::string reason(Function f) const override { return cann::reason(f); }
 
     // ---- the stream
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/cann/words.h"
 #include "backend/cpu/elementwise.h"
 #include "core/view.h"
 
@@ -158,7 +159,9 @@ constexpr Row kRows[] = {
     pair(Op::Minimum, kNumber, &F::aclnnMinimum),
     pair(Op::Pow, kReal, &F::aclnnPowTensorTensor, &F::aclnnPowTensorScalar),
     {.op = Op::Clip, .form = Form::Clamp, .dtypes = kNumber},
-    {.op = Op::Where, .form = Form::Select, .dtypes = kNumber | kUnsigned | kComplex | kBool},
+    {.op = Op::Where,
+     .form = Form::Select,
+     .dtypes = kNumber | kUnsigned | kComplex | kBool | of({Float16, BFloat16})},
 };
 
 const Row* find(Op op, DType compute) {
@@ -460,7 +463,7 @@ bool run(Npu& npu, const ProgramCall& call) {
                                              (!code.combined || supports(code.first, code.dtype)));
         if (!known) return false;
     }
-    return Registers(npu, call).run();
+    return run_on_words(npu, call) || Registers(npu, call).run();
 }
 
 }  // namespace asc::cann

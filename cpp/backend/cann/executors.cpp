@@ -46,15 +46,9 @@ void Signature::add(const Dims& x, bool) {
     words_.insert(words_.end(), x.begin(), x.end());
 }
 
-void Signature::add(const std::vector<View>& list, bool) {
-    has_list_ = true;
-    words_.push_back(static_cast<int64_t>(list.size()));
-    for (const View& x : list) kind_.push_back(static_cast<int64_t>(x.dtype));
-}
-
 bool Signature::repeats() const {
-    return !has_list_ && std::find_first_of(results_.begin(), results_.end(), sources_.begin(),
-                                            sources_.end()) == results_.end();
+    return std::find_first_of(results_.begin(), results_.end(), sources_.begin(), sources_.end()) ==
+           results_.end();
 }
 
 size_t Signature::Hash::operator()(const Signature& s) const {

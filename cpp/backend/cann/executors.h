@@ -1,8 +1,8 @@
 // Operations that CANN has prepared once and runs again with other memory.
 //
 // Where CANN allows it, by its documentation: not where results replace what is read (it may copy
-// within a tensor then, which ties the executor to the addresses), not for lists of tensors, and
-// not where it refuses. Everything here is used by the holder of a Turn.
+// within a tensor then, which ties the executor to the addresses), and not where it refuses.
+// Everything here is used by the holder of a Turn.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -27,7 +27,6 @@ class Signature {
     void add(const View& x, bool written);
     void add(const Number& x, bool);
     void add(const Dims& x, bool);
-    void add(const std::vector<View>& list, bool);
     template <class T>
         requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
     void add(T x, bool) {
@@ -50,7 +49,6 @@ class Signature {
     std::vector<int64_t> words_;
     std::vector<int64_t> kind_{words_[0]};  // the operation, dtypes and ranks
     std::vector<std::byte*> addresses_, sources_, results_;
-    bool has_list_ = false;
 };
 
 // An operation that is ready to run.

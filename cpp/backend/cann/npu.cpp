@@ -284,6 +284,15 @@ bool Npu::copy(const View& to, const View& from) {
     return true;
 }
 
+void Npu::fetch(const View& x, void* to) {
+    const int64_t nbytes = x.size() * unit(x.dtype);
+    const Staging::Buffer buffer = staging.take(nbytes);
+    const Returning back(staging, buffer);
+    copy_out(buffer.data, x.base + x.offset * unit(x.dtype), nbytes);
+    stream.wait();
+    std::memcpy(to, buffer.data, static_cast<size_t>(nbytes));
+}
+
 bool Npu::transfer(const Array& dst, const Array& src) {
     if (is_bool(dst.dtype) && is_bool(src.dtype) && dst.shape == src.shape) {
         const std::optional<View> to = words(dst, DType::UInt8, true),
@@ -360,6 +369,7 @@ std::optional<View> Npu::words(const Array& x, DType word, bool written) {
     const bool whole = n % width == 0 || !written || is_blank(piece);
     if (!is_contiguous(x) || x.offset % width != 0 || !whole) return std::nullopt;
     View w = view_of(x, piece);
+    w.capacity = round_up(piece.nbytes, width / kByteBits);  // the padding of chunks is there
     w.dtype = word;
     w.shape = {(n + width - 1) / width};
     w.strides = {1};

@@ -28,7 +28,7 @@ class Npu {
     // All that follows is for the holder of a Turn, and only queues work. What gives a bool or
     // something optional says by false or nothing that CANN cannot do it.
 
-    // op(arguments...): Views, lists of them, Numbers, Dims and plain values.
+    // op(arguments...): Views, Numbers, Dims and plain values.
     template <class... Parameters, class... Arguments>
     bool call(const Operation<void(Parameters...)>& op, const Arguments&... arguments);
 
@@ -56,6 +56,9 @@ class Npu {
     std::optional<View> contiguous(const View& x);
     // The words that hold the packed bits of an array, and where they are written, no others.
     std::optional<View> words(const Array& bits, DType word, bool written);
+
+    // Bytes of elements without gaps, when they are there: waits.
+    void fetch(const View& x, void* to);
 
     // dst = src, broadcast and converted.
     bool transfer(const Array& dst, const Array& src);

@@ -41,11 +41,9 @@
        uint64_t, void*))                                                                          \
     X(Required, aclScalar*, aclCreateScalar, (void*, aclDataType))                                \
     X(Required, aclIntArray*, aclCreateIntArray, (const int64_t*, uint64_t))                      \
-    X(Required, aclTensorList*, aclCreateTensorList, (const aclTensor* const*, uint64_t))         \
     X(Required, aclnnStatus, aclDestroyTensor, (const aclTensor*))                                \
     X(Required, aclnnStatus, aclDestroyScalar, (const aclScalar*))                                \
     X(Required, aclnnStatus, aclDestroyIntArray, (const aclIntArray*))                            \
-    X(Required, aclnnStatus, aclDestroyTensorList, (const aclTensorList*))                        \
     X(Optional, aclnnStatus, aclSetAclOpExecutorRepeatable, (aclOpExecutor*))                     \
     X(Optional, aclnnStatus, aclDestroyAclOpExecutor, (aclOpExecutor*))                           \
     X(Optional, aclnnStatus, aclSetTensorAddr, (aclOpExecutor*, size_t, aclTensor*, void*))       \
@@ -148,9 +146,9 @@
     X(aclnnCumsum, (const aclTensor*, int64_t, aclDataType, aclTensor*))                     \
     X(aclnnCumprod, (const aclTensor*, const aclScalar*, aclDataType, aclTensor*))           \
     X(aclnnMatmul, (const aclTensor*, const aclTensor*, aclTensor*, int8_t))                 \
-    X(aclnnArgMax, (const aclTensor*, int64_t, bool, aclTensor*))                            \
-    X(aclnnArgMin, (const aclTensor*, int64_t, bool, aclTensor*))                            \
+    X(aclnnArange, (const aclScalar*, const aclScalar*, const aclScalar*, aclTensor*))       \
+    X(aclnnTril, (const aclTensor*, int64_t, aclTensor*))                                    \
+    X(aclnnTriu, (const aclTensor*, int64_t, aclTensor*))                                    \
     X(aclnnSort, (const aclTensor*, bool, int64_t, bool, aclTensor*, aclTensor*))            \
     X(aclnnIndexSelect, (const aclTensor*, int64_t, const aclTensor*, aclTensor*))           \
-    X(aclnnGather, (const aclTensor*, int64_t, const aclTensor*, aclTensor*))                \
-    X(aclnnCat, (const aclTensorList*, int64_t, aclTensor*))
+    X(aclnnGather, (const aclTensor*, int64_t, const aclTensor*, aclTensor*))

@@ -1,6 +1,5 @@
 #include "backend/cann/view.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "core/view.h"
@@ -115,18 +114,6 @@ aclTensor* make_tensor(const View& x) {
                                  x.strides.data(), x.offset, ACL_FORMAT_ND, &storage, 1, x.base);
 }
 
-// The list owns its members.
-aclTensorList* make_list(const std::vector<View>& list) {
-    std::vector<const aclTensor*> members;
-    for (const View& x : list) members.push_back(make_tensor(x));
-    const bool whole = std::find(members.begin(), members.end(), nullptr) == members.end();
-    aclTensorList* made =
-        whole ? acl().aclCreateTensorList(members.data(), members.size()) : nullptr;
-    for (const aclTensor* member : members)
-        if (!made && member) acl().aclDestroyTensor(member);
-    return made;
-}
-
 }  // namespace
 
 Number::Number(DType type, const void* value) : dtype(type) {
@@ -140,7 +127,5 @@ ScalarArgument::ScalarArgument(const Number& x)
 IntArrayArgument::IntArrayArgument(const Dims& values)
     : Descriptor(acl().aclCreateIntArray(values.data(), static_cast<uint64_t>(values.size())),
                  "aclCreateIntArray") {}
-TensorListArgument::TensorListArgument(const std::vector<View>& list)
-    : Descriptor(make_list(list), "aclCreateTensorList") {}
 
 }  // namespace asc::cann

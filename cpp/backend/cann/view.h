@@ -4,7 +4,6 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "backend/cann/errors.h"
 #include "backend/cann/loader.h"
@@ -85,14 +84,9 @@ struct IntArrayArgument : Descriptor<aclIntArray, &Functions::aclDestroyIntArray
     explicit IntArrayArgument(const Dims& values);
 };
 
-struct TensorListArgument : Descriptor<aclTensorList, &Functions::aclDestroyTensorList> {
-    explicit TensorListArgument(const std::vector<View>& list);
-};
-
 inline TensorArgument argument(const View& x) { return TensorArgument(x); }
 inline ScalarArgument argument(const Number& x) { return ScalarArgument(x); }
 inline IntArrayArgument argument(const Dims& x) { return IntArrayArgument(x); }
-inline TensorListArgument argument(const std::vector<View>& x) { return TensorListArgument(x); }
 template <class T>
     requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
 T argument(T x) {

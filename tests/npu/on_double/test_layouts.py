@@ -7,6 +7,7 @@ import pytest
 from npu_arrays import back, on_npu
 
 import ascend_array_api as xp
+from ascend_array_api import runtime
 
 DTYPES = ["int8", "uint16", "int32", "int64", "float32", "float64", "complex64"]
 
@@ -122,6 +123,69 @@ def test_bits_are_packed_at_rest_and_in_transfers(control):
     assert control.counter("bytes_h2d") <= 2 * n // 8 + 4096
     assert control.counter("bytes_d2h") == n // 8
     np.testing.assert_array_equal(result, ~a)
+
+
+LOGIC = {
+    "and": lambda x, y, z: x & y,
+    "or": lambda x, y, z: xp.logical_or(x, y),
+    "xor": lambda x, y, z: x ^ y,
+    "not equal": lambda x, y, z: x != y,
+    "not": lambda x, y, z: ~x,
+    "with numbers": lambda x, y, z: (x ^ True) | (y & False),
+    "a chain": lambda x, y, z: ~((x & y) | (y ^ z)) & ~x,
+}
+
+
+@pytest.mark.parametrize("n", [16, 64, 4096, 5000, 8000, 100_003])
+@pytest.mark.parametrize("name", LOGIC)
+def test_bits_are_never_unpacked_for_logic(control, name, n):
+    npu = runtime.Device("npu:0")
+    bits = np.random.default_rng(n).integers(0, 2, (3, n)).astype(bool)
+    x, y, z = map(on_npu, bits)
+    runtime.evaluate(x, y, z)
+    control.reset_counters()
+    before = npu.statistics()["peak_bytes_unpacked"]
+    used = runtime.MemoryPool(npu).used_bytes()
+    got = LOGIC[name](x, y, z)
+    runtime.evaluate(got)
+    # At rest one bit each; a chunk begins at a border of 512 bytes.
+    assert runtime.MemoryPool(npu).used_bytes() - used <= n // 8 + 32 + 512
+    assert npu.statistics()["bytes_unpacked"] == 0
+    for name_of_unpacking in ("aclnnNeScalar", "aclnnSWhere", "aclnnLogicalAnd", "aclnnCast"):
+        assert control.counter(f"launches.{name_of_unpacking}") == 0
+    assert npu.statistics()["peak_bytes_unpacked"] == before
+    a, b, c = (xp.asarray(each, device="cpu") for each in bits)
+    np.testing.assert_array_equal(back(got), np.asarray(LOGIC[name](a, b, c)))
+
+
+def test_views_on_borders_of_words_are_not_unpacked_and_neighbours_stay(control):
+    a, b = np.random.default_rng(0).integers(0, 2, (2, 640)).astype(bool)
+    x, y = on_npu(a), on_npu(b)
+    control.reset_counters()
+    for start, stop in ((64, 640), (32, 96), (16, 48)):
+        x[start:stop] = x[start:stop] ^ y[start:stop]
+        a[start:stop] ^= b[start:stop]
+        x[start:stop] &= y[start:stop]
+        a[start:stop] &= b[start:stop]
+    check(x, a)
+    assert control.counter("launches.aclnnLogicalXor") == 0
+    x[3:50] |= y[3:50]
+    a[3:50] |= b[3:50]
+    check(x, a)
+
+
+def test_the_statistics_show_bools_at_rest_and_at_peak():
+    n = 1 << 20
+    npu = runtime.Device("npu:0")
+    x = on_npu(np.arange(n, dtype=np.float32))
+    runtime.evaluate(x + 1)
+    used = runtime.MemoryPool(npu).used_bytes()
+    y = x > 5
+    runtime.evaluate(y)
+    assert n // 8 <= runtime.MemoryPool(npu).used_bytes() - used <= n // 8 + 1024
+    statistics = npu.statistics()
+    assert statistics["bytes_unpacked"] == 0
+    assert statistics["peak_bytes_unpacked"] >= n
 
 
 def test_programs_keep_intermediate_values_on_the_device(control):
