@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from ascend_array_api import _bench, _timeline
+from ascend_array_api import _bench, _timeline, _verify_npu
 from ascend_array_api.testing import _accuracy
 from ascend_array_api.testing.conformance import command
 
@@ -25,6 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     command.configure(kit)
     trace = commands.add_parser("trace", help="draw a profiler's trace as a picture")
     _timeline.configure(trace)
+    npu = commands.add_parser("verify-npu", help="try an NPU, and write a report of it")
+    _verify_npu.configure(npu)
     args = parser.parse_args(argv)
     if args.command == "trace":
         return _timeline.run(args)
@@ -34,6 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _accuracy.run(args)
     if args.command == "bench":
         return _bench.run(args)
+    if args.command == "verify-npu":
+        return _verify_npu.run(args)
     if args.command == "demo":
         from ascend_array_api import _demo
 

@@ -17,6 +17,7 @@ struct Executor {
     int device;
     bool repeatable = false;
     uint64_t launches = 0;
+    std::vector<Handles*> holds{};  // a table for each descriptor that it was made of
     std::shared_ptr<int> queued = std::make_shared<int>();  // shared with work that has not run
 };
 struct TensorList {
@@ -238,6 +239,28 @@ int take_tensor(const void* handle, bool output, TensorArgument& argument) {
     return check_descriptor(*tensor);
 }
 
+Handles* table_of(Parameter::Kind kind) {
+    switch (kind) {
+        case Parameter::kInput:
+        case Parameter::kOutput:
+            return &meta().tensors;
+        case Parameter::kScalar:
+            return &meta().scalars;
+        case Parameter::kInts:
+            return &meta().int_arrays;
+        default:
+            return &meta().tensor_lists;
+    }
+}
+
+// What a repeatable executor was made of stays for later, or no more.
+void keep(Executor& executor, bool kept) {
+    for (Handles* table : executor.holds) {
+        table->kept += kept ? 1 : -1;
+    }
+    meta().executors.kept += kept ? 1 : -1;
+}
+
 int take(const Parameter& parameter, Argument& argument) {
     switch (parameter.kind) {
         case Parameter::kInput:
@@ -354,6 +377,9 @@ int plan(const char* name, std::initializer_list<Parameter> parameters, uint64_t
     size_t position = 0;
     for (const Parameter& parameter : parameters) {
         const bool missing = parameter.kind != Parameter::kInteger && parameter.handle == nullptr;
+        if (parameter.kind != Parameter::kInteger && !missing) {
+            made.holds.push_back(table_of(parameter.kind));
+        }
         if (!missing) {
             if (const int code = take(parameter, made.arguments[position])) {
                 return code;
@@ -718,13 +744,17 @@ aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* handle) {
         return fail(kBadOperand, "%s: this executor runs once", name.c_str());
     }
     executor->repeatable = true;
+    keep(*executor, true);
     count("executors.repeatable");
     return kOk;
 }
 
 aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* handle) {
     CANN_DOUBLE_ENTER("aclDestroyAclOpExecutor");
-    const Executor* executor = meta().executors.find(handle, "the executor");
+    Executor* executor = meta().executors.find(handle, "the executor");
+    if (executor != nullptr && executor->repeatable) {
+        keep(*executor, false);
+    }
     if (executor != nullptr && !executor->repeatable) {
         violate(kOk, "not-repeatable", "phase 2 frees an executor that is not repeatable");
     }

@@ -64,6 +64,8 @@ class Handles {
   public:
     virtual ~Handles() = default;
     virtual size_t live() const = 0;
+    // Of these, what repeatable executors hold for later.
+    size_t kept = 0;
     static std::vector<std::pair<std::string, Handles*>>& all();
 
     const void* handle(uint64_t id) const {
