@@ -21,7 +21,7 @@ bool Device::elementwise(Op, DType, std::span<const Operand>, const Array&) { re
 bool Device::transfer(const Array&, const Array&) { return false; }
 bool Device::reduce(const ReduceSpec&, const Array&, const Dims&, const Array&) { return false; }
 bool Device::scan(const ScanSpec&, const Array&, int, const Array&) { return false; }
-bool Device::multiply(const Array&, const Array&, const Array&) { return false; }
+bool Device::multiply(const Array&, const Array&, const Array&, Precision) { return false; }
 bool Device::library(const LibraryCall&) { return false; }
 bool Device::computes(Op, DType) const { return traits_.on_host; }
 bool Device::computes(Function, DType) const { return traits_.on_host; }

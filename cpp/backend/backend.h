@@ -26,6 +26,7 @@
 #include "core/scalar.h"
 #include "graph/functions.h"
 #include "graph/ops.h"
+#include "graph/precision.h"
 #include "graph/program.h"
 #include "graph/reduction.h"
 #include "runtime/pool.h"
@@ -118,7 +119,7 @@ class Device {
     virtual bool reduce(const ReduceSpec& spec, const Array& x, const Dims& axes, const Array& out);
     virtual bool scan(const ScanSpec& spec, const Array& x, int axis, const Array& out);
     // out = a @ b for stacks of matrices.
-    virtual bool multiply(const Array& a, const Array& b, const Array& out);
+    virtual bool multiply(const Array& a, const Array& b, const Array& out, Precision precision);
     virtual bool library(const LibraryCall& call);
     // Whether it does so for elements of a dtype, as far as that is known without trying.
     virtual bool computes(Op op, DType compute) const;

@@ -207,7 +207,7 @@ void run_sink(const Work::Sink& sink, Device& place) {
 
 void run_product(const Entry& e, Device& place) {
     running_function = e.function;
-    if (place.multiply(e.inputs[0], e.inputs[1], e.output)) return;
+    if (place.multiply(e.inputs[0], e.inputs[1], e.output, e.precision)) return;
     on_host_instead(e.function, e.output.dtype, {&e.output, 1}, [&](Images& images) {
         cpu::multiply(images.of(e.inputs[0]), images.of(e.inputs[1]), images.of(e.output),
                       e.precision);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/backend.h"
+#include "backend/cann/chip.h"
 #include "backend/cann/elementwise.h"
 #include "backend/cann/functions.h"
 #include "backend/cann/library.h"
@@ -35,6 +36,7 @@ class CannDevice : public Device {
         : Device({.name = "npu:" + std::to_string(number),
                   .dlpack_type = kExternalDevice,
                   .dlpack_number = number,
+                  .lacks = chip(installation().soc).has_bfloat16 ? 0 : bit(DType::BFloat16),
                   .on_host = false}),
           npu_(number, id) {}
 
@@ -165,9 +167,9 @@ class CannDevice : public Device {
         const Turn turn(npu_.stream, spec.product ? "cumulative_prod" : "cumulative_sum");
         return cann::scan(npu_, spec, x, axis, out);
     }
-    bool multiply(const Array& a, const Array& b, const Array& out) override {
+    bool multiply(const Array& a, const Array& b, const Array& out, Precision precision) override {
         const Turn turn(npu_.stream, "matmul");
-        return cann::multiply(npu_, a, b, out);
+        return cann::multiply(npu_, a, b, out, precision);
     }
 
     bool library(const LibraryCall& call) override {
@@ -175,7 +177,11 @@ class CannDevice : public Device {
         return cann::library(npu_, call);
     }
 
-    bool computes(Op op, DType compute) const override { return supports(op, compute); }
+    bool computes(Op op, DType compute) const override {
+        const char* operation = operation_of(op, compute);
+        const std::lock_guard lock(npu_.stream.mutex());
+        return supports(op, compute) && !(operation && npu_.executors.refuses(operation, compute));
+    }
     bool computes(Function f, DType compute) const override {
         return supports(f, compute) || has_library(f, compute);
     }

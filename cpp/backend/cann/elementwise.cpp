@@ -438,6 +438,14 @@ class Registers {
 
 bool supports(Op op, DType compute) { return find(op, compute) != nullptr; }
 
+const char* operation_of(Op op, DType compute) {
+    const Row* row = find(op, compute);
+    if (!row) return nullptr;
+    if (row->unary) return (acl().*row->unary).name;
+    if (row->binary) return (acl().*row->binary).name;
+    return row->scaled ? (acl().*row->scaled).name : nullptr;
+}
+
 bool elementwise(Npu& npu, Op op, DType compute, std::span<const Operand> operands,
                  const Array& out) {
     if (out.size() == 0) return true;

@@ -10,6 +10,8 @@ namespace asc::cann {
 
 // CANN has the operation for elements of this dtype.
 bool supports(Op op, DType compute);
+// CANN's operation for them, if there is one alone.
+const char* operation_of(Op op, DType compute);
 // Both queue their work; false, with nothing written, where CANN does not have it.
 
 // out = op(operands)

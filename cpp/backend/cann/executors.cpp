@@ -125,6 +125,13 @@ void Executors::collect() {
     }
 }
 
+bool Executors::refuses(const char* operation, DType dtype) const {
+    return std::any_of(refused_.begin(), refused_.end(), [&](const std::vector<int64_t>& kind) {
+        return kind.size() > 1 && kind[0] == reinterpret_cast<intptr_t>(operation) &&
+               kind[1] == static_cast<int64_t>(dtype);
+    });
+}
+
 void Executors::free_cached() {
     once_ = {};
     if (found_.empty() && retired_.empty()) return;

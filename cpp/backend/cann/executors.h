@@ -77,6 +77,9 @@ class Executors {
         return !refused_.empty() && refused_.contains(signature.kind());
     }
 
+    // Among them, of an operation for a dtype of its first operand.
+    bool refuses(const char* operation, DType dtype) const;
+
     void free_cached();
     struct Stats {
         int64_t made = 0, reused = 0, held = 0;

@@ -10,8 +10,9 @@ namespace {
 
 using enum DType;
 
-// float32 operands of matrix products keep their precision.
-constexpr int8_t kKeepPrecision = 0;
+// How matrix units compute products (cubeMathType): with operands as they are, or with float32
+// rounded to the narrower type that the chip has for it.
+constexpr int8_t kKeep = 0, kAllowNarrower = 1;
 
 constexpr uint32_t of(std::initializer_list<DType> dtypes) {
     uint32_t set = 0;
@@ -205,12 +206,15 @@ bool scan(Npu& npu, const ScanSpec& spec, const Array& x, int axis, const Array&
     });
 }
 
-bool multiply(Npu& npu, const Array& a, const Array& b, const Array& out) {
+bool multiply(Npu& npu, const Array& a, const Array& b, const Array& out, Precision precision) {
+    // No matrix unit computes in float64.
+    if (precision == Precision::High) return false;
     if (!(kMatrices & bit(a.dtype)) || a.size() == 0 || b.size() == 0 || out.ndim() > kMostDims)
         return false;
     const std::optional<View> left = matrices(npu, a), right = matrices(npu, b);
     return left && right && npu.write(out, a.dtype, [&](const View& to) {
-        return npu.call(acl().aclnnMatmul, *left, *right, to, kKeepPrecision);
+        return npu.call(acl().aclnnMatmul, *left, *right, to,
+                        precision == Precision::Mixed ? kAllowNarrower : kKeep);
     });
 }
 

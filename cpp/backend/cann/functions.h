@@ -2,6 +2,7 @@
 #pragma once
 #include "backend/cann/npu.h"
 #include "graph/functions.h"
+#include "graph/precision.h"
 #include "graph/reduction.h"
 
 namespace asc::cann {
@@ -14,6 +15,6 @@ bool supports(Function function, DType compute);
 bool reduce(Npu& npu, const ReduceSpec& spec, const Array& x, const Dims& axes, const Array& out);
 bool scan(Npu& npu, const ScanSpec& spec, const Array& x, int axis, const Array& out);
 // out = a @ b for stacks of matrices.
-bool multiply(Npu& npu, const Array& a, const Array& b, const Array& out);
+bool multiply(Npu& npu, const Array& a, const Array& b, const Array& out, Precision precision);
 
 }  // namespace asc::cann

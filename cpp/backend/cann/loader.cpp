@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "backend/cann/chip.h"
 #include "backend/cann/errors.h"
 
 namespace asc::cann {
@@ -179,7 +180,7 @@ Installation find_installation() {
         found.status = "found: " + libraries.place() + ", version " +
                        (found.version.empty() ? "unknown" : found.version) + ", " +
                        (found.soc.empty() ? "unknown chip" : found.soc) +
-                       ", devices: " + std::to_string(found.device_count);
+                       ", devices: " + std::to_string(found.device_count) + remark(chip(found.soc));
     } catch (const Unusable& unusable) {
         found.status = unusable.why;
     }

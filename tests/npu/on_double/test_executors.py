@@ -89,4 +89,7 @@ def test_what_the_chip_refuses_is_not_tried_again(control):
     control.reset_counters()
     np.testing.assert_allclose(back(xp.tanh(x)), expected, rtol=1e-6)
     assert control.counter("launches.aclnnTanh") == 0
+    (route,) = runtime.routing("tanh", xp.float32, "npu:0")
+    assert route.kind == "host"
+    assert runtime.routing("sinh", xp.float32, "npu:0")[0].kind == "native"
     runtime.set_fallback("warn")

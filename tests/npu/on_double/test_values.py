@@ -4,6 +4,7 @@ The double's arithmetic is its own, so that this compares two implementations.
 """
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -170,6 +171,27 @@ def test_products(dtype, shapes):
     close(got, expected, "matmul")
     if a.ndim == b.ndim == 2:
         close(back(on_npu(b).T @ on_npu(a).T), expected.T, "transposed")
+
+
+def test_precision_chooses_how_products_are_computed(control):
+    a = np.random.default_rng(0).random((40, 50), dtype=np.float32)
+    x = on_npu(a)
+    exact = a.astype(np.float64) @ a.astype(np.float64).T
+    for name in ("default", "mixed"):
+        control.reset_counters()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the CPU, which may have no unit for it
+            with runtime.precision(name):
+                y = x @ x.T
+        error = np.max(np.abs(back(y) - exact) / exact)
+        assert control.counter("launches.aclnnMatmul") == 1
+        assert (1e-5 < error < 2**-9) if name == "mixed" else error < 1e-6
+    runtime.set_fallback("silent")
+    with runtime.precision("high"):
+        y = x @ x.T
+    np.testing.assert_array_equal(back(y), exact.astype(np.float32))
+    assert control.counter("launches.aclnnMatmul") == 1
+    runtime.set_fallback("warn")
 
 
 def test_conversions():
