@@ -64,7 +64,7 @@ def test_contents():
 
 def test_filters():
     (route,) = runtime.routing("add", xp.int8, "cpu")
-    assert route == ("add", xp.int8, "cpu", "native", xp.int8)
+    assert route == ("add", xp.int8, "cpu", "native", xp.int8, "")
     assert runtime.routing(xp.add, xp.int8) == (route,)
     assert runtime.routing(xp.linalg.qr) == runtime.routing("linalg.qr")
     assert {route.op for route in runtime.routing(dtype=xp.bool)} == {
