@@ -189,6 +189,8 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError("--size is at least 8, and --rounds at least 1")
         if args.output and not importlib.util.find_spec("matplotlib"):
             raise ValueError("-o needs matplotlib, which is not installed")
+        if args.output and not args.output.parent.is_dir():
+            raise ValueError(f"-o {args.output}: there is no folder {args.output.parent}")
     except ValueError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2

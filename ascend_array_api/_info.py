@@ -9,6 +9,10 @@ from typing import Any
 
 # The features that decide between instruction sets, as Linux names them.
 _FEATURES = ("sse4_2", "avx", "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl", "asimd")
+# Libraries that compute with arrays of others, or take them.
+_CONSUMERS = (
+    "scipy scikit-learn array-api-compat array-api-extra xarray einops cubed dask torch jax pyarrow"
+)
 
 
 def _processor() -> tuple[str, list[str]]:
@@ -49,6 +53,7 @@ def collect() -> dict[str, Any]:
         "cann": _core.cann_status(),
         "threads": runtime.get_num_threads(),
         "devices": [str(d) for d in ascend_array_api.__array_namespace_info__().devices()],
+        "consumers": {name: v for name in _CONSUMERS.split() if (v := _version(name))},
         "environment": settings,
     }
 

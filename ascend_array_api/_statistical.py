@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ._core import (
+    HOW_TO_RELAX,
     Array,
     cumulative_prod as _cumulative_prod,
     cumulative_sum as _cumulative_sum,
+    get_strict,
     max as _max,
     mean as _mean,
     min as _min,
@@ -14,6 +16,7 @@ from ._core import (
     sum as _sum,
     var as _var,
 )
+from ._data_types import astype
 from ._types import Axes, DType, RealScalar
 
 __all__ = [
@@ -130,7 +133,9 @@ def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _max(x, axis, keepdims)
 
 
-def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def mean(
+    x: Array, /, *, axis: Axes = None, keepdims: bool = False, dtype: DType | None = None
+) -> Array:
     """Arithmetic mean of the elements along axes.
 
     Parameters
@@ -141,6 +146,9 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
         The axes to reduce. By default all of them.
     keepdims : bool, optional
         Whether reduced axes stay in the shape with the length 1.
+    dtype : dtype, optional
+        The dtype that `x` is converted to first, in relaxed mode only: the standard has no such
+        parameter, NumPy and Cubed use it.
 
     Returns
     -------
@@ -150,10 +158,14 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     Raises
     ------
     TypeError
-        If `x` is not an array of a floating-point dtype.
+        If `x` is not an array of a floating-point dtype, or `dtype` is given in strict mode.
     ValueError
         If an axis is out of bounds or given twice.
     """
+    if dtype is not None:
+        if get_strict():
+            raise TypeError(f"mean: dtype is not in the standard, use astype{HOW_TO_RELAX}")
+        x = astype(x, dtype, copy=False)
     return _mean(x, axis, keepdims)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
@@ -328,8 +329,12 @@ def run(args: argparse.Namespace) -> int:
     if unknown:
         print(
             f"accuracy: unknown {', '.join(unknown)}; functions: {', '.join(PROMISES)}; "
-            f"dtypes: {', '.join(_FORMATS)}"
+            f"dtypes: {', '.join(_FORMATS)}",
+            file=sys.stderr,
         )
+        return 2
+    if args.samples < 1:
+        print(f"accuracy: --samples is at least 1, got {args.samples}", file=sys.stderr)
         return 2
     print(f"{'function':<10} {'dtype':<9}{'max ulp':>9}{'mean':>8}{'inputs':>12}  worst at")
     good = True

@@ -29,8 +29,7 @@ def components(table: Path, scores: Path, executor: str, limit: int) -> Any:
     )
     x = cubed.from_zarr(str(table), spec=spec)
     mean = xp.mean(x, axis=0)
-    # Cubed's own std wants chunks whose mean takes a dtype, which the standard does not have.
-    deviation = xp.sqrt(xp.mean((x - mean) * (x - mean), axis=0))
+    deviation = xp.std(x, axis=0)
     mean, deviation = (cubed.from_array(v, spec=spec) for v in cubed.compute(mean, deviation))
     standard = (x - mean) / deviation
     products = xp.matmul(xp.permute_dims(standard, (1, 0)), standard)

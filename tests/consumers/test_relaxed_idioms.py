@@ -88,3 +88,14 @@ def test_axis_errors_read_as_consumers_expect(move):
 def test_shape_errors_read_as_consumers_expect(combine):
     with pytest.raises(ValueError, match="could not be broadcast together"):
         combine(xp.zeros((2, 4)), xp.zeros((3, 4)))
+
+
+@pytest.mark.parametrize("x", [[1, 2, 4], [1.0, 2.0, 4.5], [True, False, True]])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_mean_in_another_dtype(same, x, dtype):
+    same(xp.mean(xp.asarray(x), dtype=getattr(xp, dtype)), np.mean(x, dtype=dtype), rtol=1e-7)
+
+
+def test_mean_in_another_dtype_is_refused_in_strict_mode():
+    with runtime.strict(True), pytest.raises(TypeError, match=r"mean: dtype .* or relax with"):
+        xp.mean(xp.ones(3), dtype=xp.float64)

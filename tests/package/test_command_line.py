@@ -1,8 +1,10 @@
-"""`python -m ascend_array_api`: info, demo and bench."""
+"""`python -m ascend_array_api`: info, demo, bench, and what every command does with bad input."""
 
+import importlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +45,52 @@ def test_bad_arguments_end_with_status_2(child_env, arguments):
     done = _run(child_env, *arguments)
     assert done.returncode == 2
     assert done.stderr
+
+
+BAD = {
+    "trace no-such-file.json -o x.svg": (1, "trace: [Errno 2] No such file or directory"),
+    "trace no-such-file.json": (2, "the following arguments are required: -o/--output"),
+    "conformance --module no_such_module": (2, "conformance: No module named 'no_such_module'"),
+    "conformance --select no_such_name": (2, "conformance: no check matches"),
+    "accuracy no_such_name": (2, "accuracy: unknown no_such_name"),
+    "accuracy sin --samples 0": (2, "accuracy: --samples is at least 1"),
+    "bench --size 8 -o no-such-folder/x.png": (2, "there is no folder no-such-folder"),
+    "conformance --select add --report no-such-folder/x.html": (2, "conformance: [Errno 2]"),
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_bad_input_ends_with_a_sentence(child_env, line):
+    status, sentence = BAD[line]
+    done = _run(child_env, *line.split())
+    assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr
+    assert sentence in done.stderr
+
+
+@pytest.mark.parametrize("name", ["demo", "info", "bench", "conformance", "accuracy", "trace"])
+def test_help_explains_every_argument(child_env, name):
+    done = _run(child_env, name, "--help")
+    assert done.returncode == 0
+    options = done.stdout.split("options:")[1]
+    for line in options.splitlines():
+        if line.startswith("  -") and len(line.split("  ")) < 3:
+            following = options.split(line, 1)[1].splitlines()[1]
+            assert following.startswith("                "), line
+    assert name in _run(child_env, "--help").stdout
+
+
+def test_version(child_env):
+    import ascend_array_api
+
+    assert _run(child_env, "--version").stdout.split()[1] == ascend_array_api.__version__
+
+
+def test_the_installed_command_is_the_module(child_env):
+    import tomllib
+
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    module, _, function = project["scripts"]["ascend-array-api"].partition(":")
+    assert callable(getattr(importlib.import_module(module), function))
 
 
 class TestBench:
