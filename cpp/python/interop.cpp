@@ -930,7 +930,8 @@ Array consume(PyObject* capsule, bool must_share) {
     if (PyCapsule_IsValid(capsule, dlpack::kName)) {
         auto owner = take_tensor<dlpack::Managed>(capsule, dlpack::kUsedName);
         const dlpack::Tensor& tensor = owner->managed->tensor;
-        return array_of_tensor(tensor, std::move(owner), false, must_share);
+        // Without a version it cannot say that nobody may write (JAX's memory).
+        return array_of_tensor(tensor, std::move(owner), true, must_share);
     }
     raise(ErrorKind::Buffer, "from_dlpack: __dlpack__ returned no unused DLPack capsule");
 }

@@ -1,0 +1,66 @@
+"""The runner of the libraries' own tests, on the smallest suite; the table of calls, on some."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SUITES = Path(__file__).parent / "suites"
+
+
+@pytest.fixture
+def support(monkeypatch):
+    """Return the module that makes the table of calls."""
+    pytest.importorskip("array_api_strict")
+    monkeypatch.syspath_prepend(str(SUITES))
+    import support
+
+    return support
+
+
+def _run(env, *arguments):
+    command = [sys.executable, str(SUITES / "run.py"), *arguments]
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=400)
+
+
+def test_all_of_array_api_compat_but_a_test_of_names(child_env, tmp_path):
+    pytest.importorskip("array_api_compat.tests")
+    pytest.importorskip("xdist")
+    report = tmp_path / "report.json"
+    done = _run(child_env, "array_api_compat", "-n", "1", "--json", str(report))
+    assert done.returncode == 1, done.stdout + done.stderr
+    (result,) = json.loads(report.read_text())
+    assert result["passed"] >= 30
+    assert [name.split("::")[-1].split("[")[0] for name in result["failures"]] == [
+        "test_xp_is_array_generics"
+    ]
+
+
+def test_an_unknown_suite_is_an_error(child_env):
+    done = _run(child_env, "matlab")
+    assert done.returncode == 2
+    assert "unknown: matlab; accepted: scipy" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("case", "answer"),
+    [
+        (lambda d: d.x + 1.0, "our arrays"),
+        (lambda d: np.asarray(d.x), "NumPy's arrays"),
+        (lambda d: float(d.x[0, 0]), "numbers"),
+        (lambda d: d.x.no_such_method() if d.xp is not np else 0, "fails"),
+        (lambda d: d.x + (d.xp is np), "DIFFERS"),
+    ],
+)
+def test_judgement(support, case, answer):
+    assert support.judge(case)[0] == answer
+
+
+def test_calls_of_scipy(support):
+    cases = support.scipy_cases()
+    for name in ("scipy.special.expit", "scipy.stats.skew", "scipy.fft.rfft"):
+        assert support.judge(cases[name]) == ("our arrays", "")
+    assert support.judge(cases["scipy.signal.welch"])[0] == "NumPy's arrays"
