@@ -67,7 +67,9 @@ def test_bad_input_ends_with_a_sentence(child_env, line):
     assert sentence in done.stderr
 
 
-@pytest.mark.parametrize("name", ["demo", "info", "bench", "conformance", "accuracy", "trace"])
+@pytest.mark.parametrize(
+    "name", ["demo", "info", "bench", "conformance", "accuracy", "trace", "verify-npu"]
+)
 def test_help_explains_every_argument(child_env, name):
     done = _run(child_env, name, "--help")
     assert done.returncode == 0
