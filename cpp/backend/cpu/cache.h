@@ -4,8 +4,10 @@
 
 namespace asc::cpu {
 
-// Memory of at least this many bytes does not stay in the caches: results are written past them,
-// inputs fetched ahead.
+// Memory of at least this many bytes does not stay in the caches: results are written past them.
 int64_t stream_bytes();
+// Memory of at least this many bytes does not stay in the cache of one core: inputs are fetched
+// ahead.
+int64_t near_bytes();
 
 }  // namespace asc::cpu

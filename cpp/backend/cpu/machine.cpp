@@ -94,12 +94,13 @@ class Machine {
   public:
     // In parts: indices are those of the loop order.
     explicit Machine(const ProgramCall& call, bool in_parts = false)
-        : call_(call),
+        : in_parts_(in_parts),
+          call_(call),
           program_(*call.program),
           outputs_(static_cast<int>(call.outputs.size())),
           inputs_(static_cast<int>(call.inputs.size())),
           loop_(list_arrays()) {
-        choose_tiling(in_parts);
+        choose_tiling();
         for (int k = 0; k < outputs_; ++k) {
             const DType reg = program_.outputs[static_cast<size_t>(k)].dtype;
             ports_[k] = arrays_[k]->storage ? Port(loop_, k, *arrays_[k], reg, tiling_)
@@ -113,6 +114,7 @@ class Machine {
         }
         assign_outputs();
         choose_tile();
+        align_tiles();
     }
 
     void run() {
@@ -169,9 +171,9 @@ class Machine {
         return -1;
     }
 
-    void choose_tiling(bool in_parts) {
+    void choose_tiling() {
         for (const Array& out : call_.outputs) has_bool_ |= is_bool(out.dtype);
-        const int last = loop_.ndim - 1, axis = in_parts ? -1 : close_axis();
+        const int last = loop_.ndim - 1, axis = in_parts_ ? -1 : close_axis();
         if (axis >= 0 && loop_.shape[axis] * loop_.inner() >= kLeastTile) {
             // A packed bool result keeps its order, or it could not be split between threads.
             if (!has_bool_ || axis == last - 1) {
@@ -232,6 +234,17 @@ class Machine {
         return false;
     }
 
+    // Tiles end where lines of a result end that is written past the caches.
+    void align_tiles() {
+        for (int k = 0; k < outputs_; ++k) {
+            if (!ports_[k].streams || !ports_[k].adjacent) continue;
+            const int64_t size = itemsize(ports_[k].memory);
+            line_ = kLineBytes / size;
+            const auto start = reinterpret_cast<uintptr_t>(ports_[k].at(loop_.offset[k]));
+            line_phase_ = static_cast<int64_t>(start) / size % line_;
+        }
+    }
+
     void choose_tile() {
         // A result that waits for the end of its tile waits in a register.
         bool direct = program_.code.size() <= 1 && (program_.code.empty() || output_of_[0] >= 0);
@@ -248,11 +261,13 @@ class Machine {
                        : std::clamp<int64_t>(kLiveBytes * 8 / widest / live / 64 * 64,
                                              std::min(kLeastTile, most), most);
         // Inputs beyond the caches are fetched while the tile before them is computed: a short one,
-        // as the processor has few requests on their way at a time.
+        // as the processor has few requests on their way at a time. Parts may be too short for it.
         bool far = false;
         for (int k = outputs_; k < loop_.operands; ++k) {
-            ports_[k].ahead = !direct && ports_[k].adjacent &&
-                              arrays_[k]->storage->nbytes() >= far_bytes(*arrays_[k]->storage);
+            const Storage& storage = *arrays_[k]->storage;
+            const int64_t far_away =
+                in_parts_ ? far_bytes(storage) : std::min(near_bytes(), far_bytes(storage));
+            ports_[k].ahead = !direct && ports_[k].adjacent && storage.nbytes() >= far_away;
             far |= ports_[k].ahead;
         }
         if (far) tile_ = std::min(tile_, kFarTileBytes * 8 / widest);
@@ -309,6 +324,7 @@ class Machine {
     void run_range(int64_t first, int64_t last, std::byte* scratch) const;
     void run_blocks(Lane& lane, int64_t first, int64_t last) const;
 
+    const bool in_parts_;
     const ProgramCall& call_;
     const Program& program_;
     int outputs_, inputs_;
@@ -319,6 +335,7 @@ class Machine {
     Port ports_[kMaxOperands];
     int8_t output_of_[kMaxInstructions];  // the output that an instruction writes at once, or -1
     int64_t tile_, register_bytes_;
+    int64_t line_ = 1, line_phase_ = 0;  // elements of a line, and of one before the first element
     bool has_bool_ = false;
     int64_t bool_offset_ = 0;
 };
@@ -476,7 +493,7 @@ void Machine::run_elements(Lane& lane, int64_t first, int64_t last) const {
     lane.for_each_cursor([&](Cursor& cursor) { cursor.seek(first); });
     const int64_t row = loop_.inner();
     for (int64_t at = first, n; at < last; at += n) {
-        n = std::min(tile_, last - at);
+        n = std::min(tile_ - (at + line_phase_) % line_, last - at);
         if (tiling_ == Tiling::Rows) n = std::min(n, row - at % row);
         lane.run_tile(n);
     }

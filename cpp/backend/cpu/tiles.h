@@ -212,6 +212,10 @@ class Writer {
     void put_elements(int64_t n, const std::byte* source) {
         const KernelTable& k = kernels();
         const int64_t size = itemsize(port_.memory);
+        if (port_.streams && port_.adjacent) {
+            k.stream(address(cursor_.offset()), source, n * size);
+            return cursor_.skip(n);
+        }
         if (port_.streams) {
             return cursor_.pieces(n, [&](int64_t offset, int64_t rows, int64_t cols) {
                 for (int64_t r = 0; r < rows; ++r, offset += cursor_.row_stride()) {
