@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
 import platform
-import tempfile
+import re
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +21,7 @@ _MODES = ("default", "predictive")
 _VARIABLE = "ASCEND_ARRAY_API_CACHE"
 # What a file holds is ignored if it was written for another meaning of keys and choices.
 _FORMAT = 1
+_HEAD = '{"format": '
 _MOST_MACHINES = 16
 
 # The keys and choices of one machine.
@@ -47,7 +51,8 @@ def set_mode(mode: Literal["default", "predictive"], /) -> None:
     Warns
     -----
     RuntimeWarning
-        If the cache file cannot be read or written, or holds something else. It is ignored then.
+        If the cache file cannot be read or written, or holds something else. It is ignored then;
+        what is no cache file, or one of another format, is never written over.
 
     Notes
     -----
@@ -58,7 +63,7 @@ def set_mode(mode: Literal["default", "predictive"], /) -> None:
     The environment variable ``ASCEND_ARRAY_API_MODE`` does the same at import, and
     ``ASCEND_ARRAY_API_CACHE`` names a file that keeps what was learned about threads and tiles. It
     is read when the mode is set, and written when the mode is left and at the end of the process.
-    Several processes may use one file.
+    Several processes may use one file: each adds what it has learned.
     """
     if not isinstance(mode, str):
         raise TypeError(f"set_mode: mode must be a str, got {type(mode).__name__}")
@@ -69,9 +74,10 @@ def set_mode(mode: Literal["default", "predictive"], /) -> None:
         return
     if mode == "predictive":
         _load()
+        _core.set_predictive(True)
     else:
+        _core.set_predictive(False)
         _save()
-    _core.set_predictive(mode == "predictive")
 
 
 def get_mode() -> str:
@@ -105,62 +111,100 @@ def _checksum(machines: dict[str, _Choices]) -> str:
     return hashlib.sha256(json.dumps(machines, sort_keys=True).encode()).hexdigest()
 
 
+class _OtherFormat(ValueError):
+    """What keys and choices mean is not known."""
+
+
 def _checked(content: Any) -> dict[str, _Choices]:
-    """Return what a file holds; ValueError if it is damaged, nothing if of another format."""
+    """Return what a file holds; ValueError if it is damaged or of another format."""
     if not isinstance(content, dict) or "format" not in content:
         raise ValueError("it is no cache file")
     if content["format"] != _FORMAT:
-        return {}
+        raise _OtherFormat(f"its format is {content['format']}, not {_FORMAT}")
     machines: dict[str, _Choices] = content.get("machines", {})
     if content.get("checksum") != _checksum(machines):
         raise ValueError("its checksum is wrong")
+    if not isinstance(machines, dict) or not all(map(_are_choices, machines.values())):
+        raise ValueError("it holds something else than choices")
     return machines
 
 
-def _read(path: Path) -> dict[str, _Choices]:
-    """Return what the file holds, nothing where it is missing; warns where it is damaged."""
+def _are_choices(choices: Any) -> bool:
+    return isinstance(choices, dict) and all(
+        re.fullmatch("[0-9a-f]{16}", key) and type(choice) is int and 0 <= choice < 256
+        for key, choice in choices.items()
+    )
+
+
+def _read(path: Path) -> tuple[dict[str, _Choices], bool]:
+    """Return what the file holds, and whether it may be written; warns where it is ignored."""
+    text = ""
     try:
-        return _checked(json.loads(path.read_bytes()))
+        text = path.read_text(encoding="utf-8")
+        return _checked(json.loads(text)), True
     except FileNotFoundError:
-        return {}
+        return {}, True
     except (OSError, ValueError, TypeError, RecursionError) as error:
         warnings.warn(f"{_VARIABLE}: {path} is ignored: {error}", RuntimeWarning, stacklevel=4)
-        return {}
+        damaged = text.startswith(_HEAD) and not isinstance(error, _OtherFormat)
+        return {}, damaged or (path.is_file() and path.stat().st_size == 0)
 
 
-def _path() -> Path | None:
-    name = os.environ.get(_VARIABLE)
-    return Path(name) if name else None
+# The file that was read when the mode was set.
+_file: Path | None = None
 
 
 def _load() -> None:
-    path = _path()
-    if path is not None:
-        choices = _read(path).get(_machine(), {})
+    global _file
+    name = os.environ.get(_VARIABLE)
+    _file = Path(name).expanduser().resolve() if name else None
+    if _file is not None:
+        choices = _read(_file)[0].get(_machine(), {})
         _core.learn([(int(key, 16), choice) for key, choice in choices.items()])
 
 
 def _save() -> None:
     """Put what was learned into the file, with what others have put there."""
-    path, known = _path(), _core.learned()
-    if path is None or not known:
+    known = _core.learned()
+    if _file is None or not known:
         return
-    machines = _read(path)
-    ours = machines.pop(_machine(), {}) | {f"{key:016x}": choice for key, choice in known}
-    machines = dict(list(machines.items())[1 - _MOST_MACHINES :]) | {_machine(): ours}
-    content = {"format": _FORMAT, "checksum": _checksum(machines), "machines": machines}
-    temporary = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # A reader sees the file before or after, never a part of it.
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-            temporary = file.name
-            json.dump(content, file)
-        os.replace(temporary, path)
+        _file.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(_file.parent):
+            machines, writable = _read(_file)
+            if writable:
+                ours = machines.pop(_machine(), {}) | {f"{key:016x}": c for key, c in known}
+                others = list(machines.items())[1 - _MOST_MACHINES :]
+                _replace(_file, dict(others) | {_machine(): ours})
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        warnings.warn(f"{_VARIABLE}: {path} was not written: {error}", RuntimeWarning, stacklevel=4)
+        warnings.warn(
+            f"{_VARIABLE}: {_file} was not written: {error}", RuntimeWarning, stacklevel=4
+        )
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Let one process at a time read, add to and write a file of the folder."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _replace(path: Path, machines: dict[str, _Choices]) -> None:
+    """Write the file; a reader sees it before or after, never a part of it."""
+    content = {"format": _FORMAT, "checksum": _checksum(machines), "machines": machines}
+    new = path.with_name(path.name + ".new")
+    try:
+        new.write_text(json.dumps(content), encoding="utf-8")
+        if path.exists():
+            new.chmod(path.stat().st_mode & 0o777)
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
 
 
 @atexit.register

@@ -729,7 +729,7 @@ class Generator:
 
     def _sample(self, n: int, count: int, place: Device) -> Array:
         """Draw `count` different numbers below n."""
-        if n < 16 * count:
+        if n <= 16 * count:
             return self._order(n, place)[:count]
         # Few numbers among many: the first `count` different ones of draws with replacement.
         drawn = self.integers(0, n, 0, device=place)

@@ -195,8 +195,8 @@ void CapturedPlan::add(std::string name, std::deque<Work> works, bool by_rows,
         }
         place_entry(work.library);
         place_entry(work.product);
-        step.tuner.emplace(tuning_key(step.entries, entries), tiles);
     }
+    step.tuner.emplace(tuning_key(step.entries, entries), tiles);
 }
 
 void CapturedPlan::complete(const Structure& structure, std::span<const Entry> entries) {

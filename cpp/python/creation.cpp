@@ -177,15 +177,15 @@ Scalar real_argument(PyObject* o, const char* function, const char* parameter) {
 
 using Wide = __int128;
 
-// An int of arange; one bit beyond the dtypes, since the stop lies behind the last value.
-Wide as_wide(const Scalar& s, PyObject* o, const char* parameter) {
+// An int of arange, whose distances to others fit, too.
+constexpr double kWidest = 0x1p125;
+Wide as_wide(const Scalar& s, PyObject* o, const char* parameter, DType dtype) {
     if (s.above_int64) return static_cast<Wide>(static_cast<uint64_t>(s.integer));
     if (!s.too_big) return static_cast<Wide>(s.integer);
-    if (std::fabs(s.re) > 0x1p65) {
+    if (std::fabs(s.re) > kWidest) {
         raise(ErrorKind::Overflow,
-              "arange: %s is about %g, out of range for the integer dtypes; accepted: [-2**65, "
-              "2**65], or a floating-point dtype",
-              parameter, s.re);
+              "arange: %s is about %g, out of range for dtype %s; accepted: a floating-point dtype",
+              parameter, s.re, name(dtype));
     }
     const Object bits = Object::steal(PyLong_FromLong(64));
     // The shift of int itself: a subclass may have another one.
@@ -259,12 +259,13 @@ PyObject* arange(PyObject* const* args) {
         integers ? (beyond_int64(start) || beyond_int64(stop) ? DType::UInt64 : kDefaultInt)
                  : default_float(device));
     if (is_bool(dtype) || (is_complex(dtype) && strict())) require("arange", Category::Real, dtype);
-    const bool exact = !start.too_big && !stop.too_big && !step.too_big;
+    const bool exact = std::fabs(start.re) <= kWidest && std::fabs(stop.re) <= kWidest &&
+                       std::fabs(step.re) <= kWidest;
     if (integers && (exact || is_integer(dtype))) {
-        const Wide first = args[1] == Py_None ? 0 : as_wide(start, args[0], "start");
-        const Wide last =
-            args[1] == Py_None ? as_wide(stop, args[0], "stop") : as_wide(stop, args[1], "stop");
-        const Wide by = as_wide(step, args[2], "step");
+        const Wide first = args[1] == Py_None ? 0 : as_wide(start, args[0], "start", dtype);
+        const Wide last = args[1] == Py_None ? as_wide(stop, args[0], "stop", dtype)
+                                             : as_wide(stop, args[1], "stop", dtype);
+        const Wide by = as_wide(step, args[2], "step", dtype);
         const Array out = arange_integers(first, last, by, dtype, device);
         return wrap(moved(out, device, "arange"));
     }

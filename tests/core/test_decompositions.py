@@ -180,3 +180,50 @@ def test_a_batch_gives_the_bits_of_its_matrices_on_any_number_of_threads(dtype):
                 assert len(found) == 1, f"{name}, {n}"
     finally:
         xp.runtime.set_num_threads(before)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("rows", [1000, 300_000])
+def test_qr_of_tall_matrices_adds_up_pairwise(dtype, rows):
+    rng = np.random.default_rng(rows)
+    a = rng.random((rows, 3)).astype(dtype)
+    q, r = (np.asarray(part).astype("complex128") for part in xp.linalg.qr(xp.asarray(a)))
+    eps = np.finfo("float32").eps
+    assert np.abs(q.conj().T @ q - np.eye(3)).max() < 10 * eps
+    columns = np.linalg.norm(a.astype("complex128"), axis=0)
+    assert (np.linalg.norm(q @ r - a, axis=0) / columns).max() < 10 * eps
+    assert np.abs(np.abs(r[0, 0]) / columns[0] - 1) < 10 * eps
+
+
+@pytest.mark.parametrize(
+    ("dtype", "sizes"),
+    [
+        ("float32", (1e14, 1e25)),
+        ("float32", (1e-10, 1e-32)),
+        ("float32", (1e-37, 1e37)),
+        ("float64", (1e135, 1e200)),
+        ("float64", (1e-115, 1e-200)),
+        ("float64", (1e-300, 1e300)),
+        ("complex64", (1e14, 1e25)),
+        ("complex64", (1e37, 1e-37)),
+        ("complex128", (1e-300, 1e300)),
+    ],
+)
+def test_qr_of_columns_of_any_size(dtype, sizes):
+    """Each column is as good as alone: scaling it by powers of two changes no digit."""
+    rng = np.random.default_rng(3)
+    a = rng.standard_normal((5, 4)) + (1j * rng.standard_normal((5, 4)) if "c" in dtype else 0)
+    a = (a * np.asarray([*sizes, 1.0, sizes[0]])).astype(dtype)
+    q, r = (np.asarray(part) for part in xp.linalg.qr(xp.asarray(a)))
+    # The product in steps that stay within the range of float64, column by column.
+    largest = np.abs(a).max(axis=0).astype("float64")
+    product = q.astype("complex128") @ (r.astype("complex128") / largest)
+    eps = np.finfo(dtype).eps
+    assert np.abs(product - a / largest).max() < 20 * eps
+    assert np.abs(q.conj().T @ q - np.eye(4)).max() < 20 * eps
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_an_infinite_pivot_leaves_finite_numbers(dtype):
+    a = xp.asarray([[np.inf, 1.0], [1.0, 1.0]], dtype=getattr(xp, dtype))
+    assert np.abs(np.asarray(xp.linalg.inv(a))).tolist() == [[0, 0], [0, 1]]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ascend_array_api as xp
-from ascend_array_api import _core, runtime
+from ascend_array_api import _core, _predictive, runtime
 from ascend_array_api.profiler import Profiler
 
 
@@ -357,41 +357,88 @@ print(len(_core.learned()))
         assert self.known(child, path) == learned
         assert child("print(len(_core.learned()))", CACHE=str(path)) == "0\n"
 
+    def warned(self, child_env, path, code=""):
+        """Return how many choices a process knows that is warned about the file."""
+        env = child_env | {
+            "ASCEND_ARRAY_API_MODE": "predictive",
+            "ASCEND_ARRAY_API_CACHE": str(path),
+            "ASCEND_ARRAY_API_NUM_THREADS": "2",
+        }
+        code = PREAMBLE + "print(len(_core.learned()))\n" + code
+        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "RuntimeWarning: ASCEND_ARRAY_API_CACHE" in done.stderr
+        assert "is ignored" in done.stderr
+        return int(done.stdout.split()[0])
+
     @pytest.mark.parametrize(
         "damage",
         [
             lambda text: text[:-20],
             lambda text: "",
-            lambda text: "[1, 2]",
             lambda text: text.replace('"checksum": "', '"checksum": "0'),
             lambda text: text.replace("version", "Version"),
-            lambda text: "\0" * 100,
-            lambda text: "[" * 100_000,
         ],
     )
     def test_damaged(self, child, child_env, tmp_path, damage):
         path = tmp_path / "cache.json"
         learned = self.learn(child, path)
         path.write_text(damage(path.read_text()))
-        env = child_env | {
-            "ASCEND_ARRAY_API_MODE": "predictive",
-            "ASCEND_ARRAY_API_CACHE": str(path),
-        }
-        code = "from ascend_array_api import _core; print(len(_core.learned()))"
-        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
-        assert done.returncode == 0
-        assert done.stdout == "0\n"
-        assert "RuntimeWarning: ASCEND_ARRAY_API_CACHE" in done.stderr
-        assert "is ignored" in done.stderr
-        command = [sys.executable, "-W", "ignore", "-c", PREAMBLE + self.WORK]
-        env["ASCEND_ARRAY_API_NUM_THREADS"] = "2"
-        assert subprocess.run(command, env=env, capture_output=True).returncode == 0
+        assert self.warned(child_env, path, self.WORK) == 0
         assert self.known(child, path) == learned
 
-    def test_of_another_format(self, child, tmp_path):
+    @pytest.mark.parametrize(
+        "text",
+        ["my notes\n", "[1, 2]", "\0" * 100, "[" * 100_000, '{"format": 99, "machines": {}}'],
+    )
+    def test_files_of_others_are_never_written_over(self, child_env, tmp_path, text):
         path = tmp_path / "cache.json"
-        path.write_text(json.dumps({"format": 99}))
-        assert self.known(child, path) == 0
+        path.write_text(text)
+        assert self.warned(child_env, path, self.WORK) == 0
+        assert path.read_text() == text
+
+    @pytest.mark.parametrize(
+        "machines",
+        [
+            lambda here: [],
+            lambda here: {here: [1]},
+            lambda here: {here: {"xyz": 1}},
+            lambda here: {here: {"f" * 40: 1}},
+            lambda here: {here: {"-000000000000001": 1}},
+            lambda here: {here: {"f" * 16: 1 << 40}},
+            lambda here: {here: {"f" * 16: "a"}},
+            lambda here: {here: {"f" * 16: True}},
+        ],
+    )
+    def test_right_checksums_over_wrong_contents(self, child_env, tmp_path, machines):
+        path = tmp_path / "cache.json"
+        content = machines(_predictive._machine())
+        checksum = _predictive._checksum(content)
+        path.write_text(json.dumps({"format": 1, "checksum": checksum, "machines": content}))
+        assert self.warned(child_env, path) == 0
+
+    def test_links_and_permissions_stay(self, child, tmp_path):
+        path, link = tmp_path / "cache.json", tmp_path / "link.json"
+        self.learn(child, path)
+        path.chmod(0o664)
+        link.symlink_to(path)
+        child(self.WORK, MODE="predictive", CACHE=str(link), NUM_THREADS="2")
+        assert link.is_symlink()
+        assert path.stat().st_size > 0
+        assert path.stat().st_mode & 0o777 == 0o664
+
+    def test_a_warning_as_an_error_leaves_the_mode(self, child_env, tmp_path):
+        (tmp_path / "file").write_text("")
+        code = PREAMBLE + (
+            "import warnings; runtime.set_mode('predictive')\n"
+            "_core.learn([(1, 1)]); warnings.simplefilter('error')\n"
+            "try:\n    runtime.set_mode('default')\nexcept RuntimeWarning:\n"
+            "    print(runtime.get_mode())\n"
+        )
+        env = child_env | {"ASCEND_ARRAY_API_CACHE": str(tmp_path / "file" / "cache.json")}
+        command = [sys.executable, "-W", "ignore", "-c", code]
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
+        assert done.stdout == "default\n", done.stderr
 
     def test_unwritable(self, child_env, tmp_path):
         (tmp_path / "file").write_text("")
@@ -412,19 +459,18 @@ print(len(_core.learned()))
         code = PREAMBLE + (
             "import warnings; warnings.simplefilter('error')\n"
             "_core.learn([(int(sys.argv[1]) * 1000 + k, 1) for k in range(500)])\n"
-            "for _ in range(40):\n"
-            "    runtime.set_mode('predictive'); runtime.set_mode('default')\n"
+            "runtime.set_mode('predictive'); runtime.set_mode('default')\n"
         )
         env = child_env | {"ASCEND_ARRAY_API_CACHE": str(path)}
         children = [
             subprocess.Popen([sys.executable, "-c", code, str(k)], env=env, stderr=subprocess.PIPE)
-            for k in range(3)
+            for k in range(8)
         ]
         for process in children:
             assert process.communicate()[1] == b""
             assert process.returncode == 0
         (choices,) = json.loads(path.read_text())["machines"].values()
-        assert len(choices) == 1500
+        assert len(choices) == 4000
         assert [file.name for file in tmp_path.iterdir()] == ["cache.json"]
 
 

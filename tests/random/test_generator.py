@@ -380,6 +380,13 @@ def test_choice_among_many_does_not_make_them_all():
     assert rng.choice(n).shape == ()
 
 
+def test_choice_of_nothing():
+    rng = random.default_rng(5)
+    assert rng.choice(0, 0, replace=False).shape == (0,)
+    assert rng.choice(xp.zeros((0, 3)), 0, replace=False).shape == (0, 3)
+    assert rng.choice(5, 0, replace=False).shape == (0,)
+
+
 def test_samples_of_few_among_many_are_different_and_in_every_order():
     rng = random.default_rng(6)
     pairs = [tuple(values(rng.choice(40, 2, replace=False)).tolist()) for _ in range(4000)]

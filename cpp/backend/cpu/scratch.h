@@ -68,8 +68,7 @@ void run_each(const Parallel& par, int64_t tasks, F body) {
     (tasks == 1 || par.threads <= 1 ? workers::run_alone : par.run)(tasks, task, &body);
 }
 
-// Tasks that each use scratch: one piece for each thread at work, allocated before they start,
-// so that no task can run out of memory.
+// Tasks that each use scratch: one piece for each thread at work, allocated before they start.
 class Slots {
   public:
     Slots(const Parallel& par, int64_t tasks, int64_t bytes)

@@ -54,6 +54,7 @@ struct Decompose {
     }
     static R power(int e) { return static_cast<R>(ldexp(1.0, e)); }
     static Inverse inverse(Number x) {
+        if (kComplex && __builtin_isinf(largest(x))) return {1, {}};
         const R scale = power(-exponent(largest(x)));
         const Number y = scaled(x, scale);
         if constexpr (!kComplex) return {scale, {1 / y.re}};
@@ -128,23 +129,50 @@ struct Decompose {
             }
         }
     };
+    // Rows of sums, added in pairs as a counter carries: errors grow with the logarithm of m.
+    struct Pairwise {
+        R levels[48][kWidth];
+        uint64_t count = 0;
+        static void add_to(R* x, const R* y) {
+            for (int64_t k = 0; k < kWidth; k += W) store(x + k, load(x + k) + load(y + k));
+        }
+        void add(R* x) {
+            int level = 0;
+            for (; count >> level & 1; ++level) add_to(x, levels[level]);
+            memcpy(levels[level], x, sizeof levels[level]);
+            ++count;
+        }
+        void result(R* out) const {
+            memset(out, 0, sizeof levels[0]);
+            for (int level = 0; count >> level; ++level)
+                if (count >> level & 1) add_to(out, levels[level]);
+        }
+    };
     // The sums over rows [first, m), which `prepare` has seen.
     template <class F>
     static void column_products(R* a, int64_t first, int64_t m, int64_t j, R* out, F prepare) {
-        Sums sums;
+        constexpr int64_t kBlock = 64;
+        Pairwise blocks;
         int64_t i = first;
-        for (; i + 2 <= m; i += 2) {
-            R *one = a + i * kWidth, *two = one + kWidth;
-            prepare(one);
-            prepare(two);
-            sums.template add<0>(one, read(one + j * P));
-            sums.template add<1>(two, read(two + j * P));
-        }
-        for (; i < m; ++i) {
-            prepare(a + i * kWidth);
-            sums.template add<0>(a + i * kWidth, read(a + i * kWidth + j * P));
-        }
-        sums.result(out);
+        do {
+            const int64_t end = m - i < kBlock ? m : i + kBlock;
+            Sums sums;
+            for (; i + 2 <= end; i += 2) {
+                R *one = a + i * kWidth, *two = one + kWidth;
+                prepare(one);
+                prepare(two);
+                sums.template add<0>(one, read(one + j * P));
+                sums.template add<1>(two, read(two + j * P));
+            }
+            for (; i < end; ++i) {
+                prepare(a + i * kWidth);
+                sums.template add<0>(a + i * kWidth, read(a + i * kWidth + j * P));
+            }
+            sums.result(out);
+            if (end == m && blocks.count == 0) return;
+            blocks.add(out);
+        } while (i < m);
+        blocks.result(out);
     }
     static void column_products(R* a, int64_t first, int64_t m, int64_t j, R* out) {
         column_products(a, first, m, j, out, [](R*) {});
@@ -172,13 +200,12 @@ struct Decompose {
             if (!(s <= most)) most = s;
         }
         const int e = exponent(most);
-        R below = 0;
         for (int64_t i = j; i < m; ++i) {
             R* at = a + i * kWidth + j * P;
-            const Number x = scaled(read(at), power(-e));
-            write(at, x);
-            if (i > j) below += x.re * x.re + x.im * x.im;
+            write(at, scaled(read(at), power(-e)));
         }
+        column_products(a, j + 1, m, j, products);
+        const R below = products[j * P];
         const Number alpha = read(a + j * kWidth + j * P);
         if (below == 0 && alpha.im == 0) {
             write(a + j * kWidth + j * P, scaled(alpha, power(e)));
@@ -193,8 +220,43 @@ struct Decompose {
         return {r.tau, {1, {1}}, r.beta * power(e)};
     }
 
+    // Exponents of the columns where some are so large or small that products of two might leave
+    // the range; their largest elements are near 1 then.
+    struct Scales {
+        int exponents[kWidth / P] = {};
+        bool any = false;
+
+        Scales(R* a, int64_t m) {
+            V most[kVectors] = {};
+            for (int64_t i = 0; i < m; ++i)
+                for (int k = 0; k < kVectors; ++k) {
+                    const V x = load(a + i * kWidth + k * W), size = x < 0 ? -x : x;
+                    most[k] = size > most[k] ? size : most[k];
+                }
+            R sizes[kWidth];
+            for (int k = 0; k < kVectors; ++k) store(sizes + k * W, most[k]);
+            constexpr int kFar = sizeof(R) == 4 ? 16 : 128;
+            for (int64_t c = 0; c < kWidth / P; ++c) {
+                const R size = largest(read(sizes + c * P));
+                exponents[c] = __builtin_isinf(size) ? 0 : exponent(size);
+                any |= exponents[c] > kFar || exponents[c] < -kFar;
+            }
+            if (any)
+                for (int64_t i = 0; i < m; ++i) scale_row(a + i * kWidth, 0, -1);
+        }
+        void scale_row(R* row, int64_t first, int sign) const {
+            for (int64_t c = first; c < kWidth / P; ++c)
+                write(row + c * P, scaled(read(row + c * P), power(sign * exponents[c])));
+        }
+        // R of the columns as they came.
+        void restore(R* a, int64_t n) const {
+            for (int64_t i = 0; any && i < n; ++i) scale_row(a + i * kWidth, i, 1);
+        }
+    };
+
     static void qr(void* panel, int64_t m, int64_t n, void* factors) {
         R *a = static_cast<R*>(panel), *t = static_cast<R*>(factors);
+        const Scales scales(a, m);
         // Squares of numbers in between are exact enough, and so are their sums.
         const R least = power(sizeof(R) == 4 ? -80 : -800),
                 most = power(sizeof(R) == 4 ? 100 : 900);
@@ -231,6 +293,7 @@ struct Decompose {
             if (j + 1 < m) reflect(top + kWidth);
             column_products(a, j + 2, m, j + 1 < n ? j + 1 : 0, products, reflect);
         }
+        scales.restore(a, n);
     }
 
     // Column j of T: -tau T (V^H v), where `row` holds v^H V, and tau.
