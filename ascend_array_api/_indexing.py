@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from ._core import (
     Array,
+    get_strict,
     take as _take,
     take_along_axis as _take_along_axis,
 )
+from ._creation import asarray
+from ._manipulation import squeeze
 
 __all__ = ["take", "take_along_axis"]
 
 
-def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array:
     """Elements of an array at given places along one axis.
 
     Parameters
@@ -19,7 +22,8 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     x : Array
         The values, of any dtype.
     indices : Array
-        A vector of integers: places along `axis`, from the end when negative.
+        A vector of integers: places along `axis`, from the end when negative. In relaxed mode also
+        an int, which takes the axis away, as in NumPy.
     axis : int, optional
         The axis. It may be left out when `x` is a vector.
 
@@ -43,7 +47,9 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     >>> xp.take(xp.asarray([10, 20, 30]), xp.asarray([-1, 0]))
     Array([30, 10], dtype=int64, device=cpu)
     """
-    return _take(x, indices, axis)
+    if type(indices) is int and not get_strict():
+        return squeeze(_take(x, asarray([indices]), axis), axis or 0)
+    return _take(x, indices, axis)  # type: ignore[arg-type]  # an int: it says what is accepted
 
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:

@@ -99,3 +99,18 @@ def test_mean_in_another_dtype(same, x, dtype):
 def test_mean_in_another_dtype_is_refused_in_strict_mode():
     with runtime.strict(True), pytest.raises(TypeError, match=r"mean: dtype .* or relax with"):
         xp.mean(xp.ones(3), dtype=xp.float64)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("index", [0, 2, -1])
+def test_take_of_one_index_takes_the_axis_away(table, same, axis, index):
+    values, x = table
+    same(xp.take(x, index, axis=axis), np.take(values, index, axis=axis), rtol=0)
+    with runtime.strict(True), pytest.raises(TypeError, match="take: indices"):
+        xp.take(x, index, axis=axis)
+
+
+def test_take_of_one_index_of_a_vector(same):
+    same(xp.take(xp.arange(5), 3), np.take(np.arange(5), 3), rtol=0)
+    with pytest.raises(IndexError, match="take"):
+        xp.take(xp.arange(5), 5)
