@@ -655,9 +655,11 @@ PyObject* get_item(PyObject* self, PyObject* raw_key) {
             if (view.ndim() > kMaxRank) checked_size(view.shape, view.dtype, view.device(), kGet);
             return wrap(std::move(view));
         }
-        ArrayIndex index = resolve(x, items, kGet);
+        if (!on_host(x.device())) note_fallback(kGet, x.dtype, x.device());
+        const Array here = readable(x, kGet);
+        const ArrayIndex index = resolve(here, items, kGet);
         checked_size(index.shape, x.dtype, x.device(), kGet);
-        const Array selected = select_by_arrays(readable(x, kGet), index);
+        const Array selected = select_by_arrays(here, index);
         return wrap(unlocked_move(selected, x.device(), kGet));
     });
 }

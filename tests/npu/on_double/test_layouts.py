@@ -51,6 +51,22 @@ def test_views_are_written(dtype, view):
     check(x, a)
 
 
+@pytest.mark.parametrize("view", [v for v in VIEWS if v not in ("one element", "nothing")])
+def test_views_are_indexed_by_arrays(view):
+    runtime.set_fallback("silent")
+    a = np.arange(77, dtype=np.float32).reshape(7, 11)
+    seen = VIEWS[view](a)
+    x = VIEWS[view](on_npu(a))
+    at = np.asarray([len(seen) - 1, 0, 1 % len(seen)])
+    check(x[on_npu(at)], seen[at])
+    check(x[on_npu(at[0])], seen[at[0]])
+    check(x[on_npu(seen % 2 > 0)], seen[seen % 2 > 0])
+    x[on_npu(at)] = -1
+    seen[at] = -1
+    check(x, seen)
+    runtime.set_fallback("warn")
+
+
 def test_overlapping_writes_read_everything_first():
     a = np.arange(50.0, dtype=np.float32)
     x = on_npu(a)
