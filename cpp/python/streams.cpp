@@ -4,6 +4,7 @@
 #include <atomic>
 #include <string>
 
+#include "backend/backend.h"
 #include "graph/tape.h"
 #include "python/bind.h"
 #include "python/state.h"
@@ -109,6 +110,8 @@ void define_streams(nb::module_& m) {
         .def("finish",
              [](Stream& s) {
                  s.tape().finish();
+                 // Accelerators may not have done yet what the tape gave them.
+                 if (devices::accelerators) s.tape().mark()->wait();
                  s.tape().raise_error();
              })
         .def("idle", [](Stream& s) { return submit_and_ask(s.tape()); });

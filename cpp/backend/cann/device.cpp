@@ -59,7 +59,7 @@ class CannDevice : public Device {
         }
     }
     pool::Stats memory_stats() const override {
-        const std::lock_guard lock(npu_.stream.mutex());
+        const auto lock = npu_.stream.lock();
         return npu_.pool.stats();
     }
     void free_cached() override {
@@ -69,11 +69,11 @@ class CannDevice : public Device {
         npu_.staging.free_cached();
     }
     void set_memory_limit(int64_t nbytes) override {
-        const std::lock_guard lock(npu_.stream.mutex());
+        const auto lock = npu_.stream.lock();
         npu_.pool.set_limit(nbytes);
     }
     int64_t memory_limit() const override {
-        const std::lock_guard lock(npu_.stream.mutex());
+        const auto lock = npu_.stream.lock();
         return npu_.pool.limit();
     }
     int64_t total_memory() const override {
@@ -179,7 +179,7 @@ class CannDevice : public Device {
 
     bool computes(Op op, DType compute) const override {
         const char* operation = operation_of(op, compute);
-        const std::lock_guard lock(npu_.stream.mutex());
+        const auto lock = npu_.stream.lock();
         return supports(op, compute) && !(operation && npu_.executors.refuses(operation, compute));
     }
     bool computes(Function f, DType compute) const override {
@@ -201,7 +201,7 @@ class CannDevice : public Device {
     }
 
     std::vector<std::pair<const char*, int64_t>> statistics() const override {
-        const std::lock_guard lock(npu_.stream.mutex());
+        const auto lock = npu_.stream.lock();
         const Npu::Counts& counts = npu_.counts();
         const Executors::Stats executors = npu_.executors.stats();
         return {{"uploads", counts.uploads},

@@ -301,8 +301,9 @@ class Call {
     }
     bool run_pair(const View& out) {
         const std::optional<Op> other = mirrored(row_->op);
-        if (!operands_[0].view && other) {
-            row_ = find(*other, compute_);
+        const Row* exchanged = other && !operands_[0].view ? find(*other, compute_) : nullptr;
+        if (exchanged) {
+            row_ = exchanged;
             std::swap(operands_[0], operands_[1]);
         }
         if (!operands_[1].view && row_->by_scalar &&

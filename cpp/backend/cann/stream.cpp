@@ -65,6 +65,11 @@ void Mark::wait() {
     check("aclrtSynchronizeEvent", acl().aclrtSynchronizeEvent(event_));
 }
 
+std::unique_lock<std::recursive_mutex> Stream::lock() {
+    refuse_after_fork();
+    return std::unique_lock(mutex_);
+}
+
 void Stream::refuse_if_lost() const {
     if (lost_.empty()) return;
     raise(ErrorKind::Runtime, "%s: the device npu:%d is lost: %s", running_function, ordinal_,
@@ -109,8 +114,7 @@ void Stream::recover() {
 Turn::Turn(Stream& own, const char* function)
     : outer_function_(std::exchange(running_function, function)), outer_stream_(stream) {
     try {
-        refuse_after_fork();
-        lock_ = std::unique_lock(own.mutex_);
+        lock_ = own.lock();
         own.open();
         context_.emplace(own.context());
         if (own.suspect_) own.recover();

@@ -49,7 +49,8 @@ class Stream {
     aclrtStream handle() const { return stream_; }
     aclrtContext context() const { return context_; }
     std::shared_ptr<Mark> mark() { return std::make_shared<Mark>(context_, stream_); }
-    std::recursive_mutex& mutex() { return mutex_; }
+    // For what needs no turn. Throws in a child of fork, where the mutex may never be free.
+    std::unique_lock<std::recursive_mutex> lock();
     // Everything that was queued has run. Where it has failed the error is thrown, and the stream
     // is replaced, or the device is lost.
     void wait();

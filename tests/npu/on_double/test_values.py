@@ -94,10 +94,13 @@ def test_elementwise(op, control):
 
 
 @pytest.mark.parametrize(
-    "op", "add subtract multiply divide equal less greater_equal pow maximum".split()
+    "op",
+    "add subtract multiply divide equal not_equal less less_equal greater greater_equal pow "
+    "maximum".split(),
 )
 def test_numbers_on_either_side(op):
-    for dtype in ("float32", "float64", "int32", "int64", "uint16", "float16"):
+    dtypes = "float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16".split()
+    for dtype in dtypes:
         if op in ("divide", "pow") and dtype[0] in "iu":
             continue
         a = np.asarray([1, 2, 3, 50], dtype=dtype)
