@@ -1,0 +1,79 @@
+"""The pool of an NPU: what it counts, keeps, gives back, and refuses."""
+
+import numpy as np
+import pytest
+from npu_arrays import back, on_npu
+
+import ascend_array_api as xp
+from ascend_array_api import runtime
+
+POOL = runtime.MemoryPool("npu:0")
+N = 1 << 18
+
+
+@pytest.fixture(autouse=True)
+def empty():
+    POOL.free_all_blocks()
+    yield
+    POOL.set_limit(size=0)
+
+
+def test_memory_in_use_goes_up_and_down():
+    before = POOL.used_bytes()
+    x = on_npu(np.ones(N, np.float32))
+    y = x + 1
+    runtime.evaluate(y)
+    assert 8 * N <= POOL.used_bytes() - before <= 8 * N + 4096
+    del x
+    assert 4 * N <= POOL.used_bytes() - before <= 4 * N + 2048
+    del y
+    assert POOL.used_bytes() == before
+    assert POOL.free_bytes() >= 8 * N
+    POOL.free_all_blocks()
+    assert POOL.free_bytes() < 4 * N
+
+
+def test_memory_is_used_again_without_asking_cann(control):
+    x = on_npu(np.ones(N, np.float32))
+    for _ in range(3):
+        runtime.evaluate(x * 2)
+    held, reused = control.counter("device_bytes"), POOL.statistics().reused
+    for _ in range(20):
+        runtime.evaluate(x * 2)
+    assert control.counter("device_bytes") == held
+    assert POOL.statistics().reused >= reused + 20
+
+
+def test_what_is_given_back_while_work_is_queued_stays_right():
+    a = np.arange(N, dtype=np.float32)
+    x = on_npu(a)
+    results = []
+    for i in range(30):
+        y = x + i
+        z = y * 2
+        del y
+        results.append(z[:: N // 4])
+        del z
+    for i, result in enumerate(results):
+        np.testing.assert_array_equal(back(result), ((a + np.float32(i)) * 2)[:: N // 4])
+
+
+def test_a_limit_is_kept_and_its_error_says_what_is_held():
+    x = on_npu(np.ones(N, np.float32))
+    runtime.evaluate(x + 1)
+    POOL.free_all_blocks()
+    POOL.set_limit(size=POOL.used_bytes() + 24 * N)
+    np.testing.assert_array_equal(back(x + 1)[:3], [2, 2, 2])
+    with pytest.raises(MemoryError, match="npu:0"):
+        xp.asarray(np.ones(16 * N, np.float32), device="npu:0")
+    POOL.set_limit(size=0)
+    np.testing.assert_array_equal(back(on_npu(np.ones(4 * N, np.float32)) + 1)[-2:], [2, 2])
+
+
+def test_devices_count_apart():
+    other = runtime.MemoryPool("npu:1")
+    before, used = other.used_bytes(), POOL.used_bytes()
+    x = on_npu(np.ones(N, np.float32), device="npu:1")
+    runtime.evaluate(x)
+    assert other.used_bytes() - before >= 4 * N
+    assert POOL.used_bytes() == used
