@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from npu_arrays import back, on_npu
 
-import ascend_array_api as xp
 from ascend_array_api import runtime
 
 POOL = runtime.MemoryPool("npu:0")
