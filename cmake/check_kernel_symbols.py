@@ -13,7 +13,7 @@ def foreign_symbols(symbols: Iterable[str], isa: str) -> list[str]:
     # What may come before the nested name: vtables, type data, guards, statics of functions.
     own = re.compile(rf"_Z(TV|TI|TS|GV)?Z?NK?3asc3cpu{len(isa)}{isa}")
     # Of the sanitizers and of exception handling: data that is the same on every CPU.
-    harmless = ("__odr_asan", "DW.ref.")
+    harmless = ("__odr_asan", "___asan_", "DW.ref.")
     return [name for name in symbols if not own.match(name) and not name.startswith(harmless)]
 
 

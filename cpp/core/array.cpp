@@ -175,7 +175,8 @@ void require_writable(const Array& x, const char* function) {
 
 void prepare_recorded_write(const Array& x, const char* function) {
     require_writable(x, function);
-    x.storage->own_block();
+    // A Block that an operand passes on to a result has two owners while the result is computed.
+    if (!x.storage->writer()) x.storage->own_block();
 }
 
 void prepare_write(const Array& x, const char* function) {

@@ -137,3 +137,42 @@ def test_views_of_a_part_of_a_product(child, defer):
         """,
         DEFER=defer,
     )
+
+
+def test_a_result_in_the_memory_of_an_operand_is_written_while_it_is_computed(child):
+    """A write is recorded while another thread computes what it writes, in an operand's memory."""
+    child(
+        """
+        n = 2_000_000
+        stream = runtime.Stream()
+        for delay in range(40):
+            with stream:
+                y = xp.asarray(np.full(n, 0.5)) + 0.25
+                runtime.evaluate(y)
+                for _ in range(4):
+                    y = xp.cos(xp.sin(y))
+                event = stream.record()
+                time.sleep(delay * 5e-4)
+                y += 3.0
+                got = np.asarray(y)
+            want = 0.75
+            for _ in range(4):
+                want = np.cos(np.sin(want))
+            np.testing.assert_allclose(got, want + 3.0, rtol=1e-12)
+        """,
+        DEFER="always",
+    )
+
+
+def test_threads_share_no_byte_of_a_bool_array_written_backwards(child):
+    child(
+        """
+        rng = np.random.default_rng(0)
+        for n in (70_000, 69_999, 131_073) * 20:
+            a, b = rng.integers(0, 2, (2, n)).astype(bool)
+            x, y = xp.asarray(a, copy=True), xp.asarray(b, copy=True)
+            x[::-1] = y
+            np.testing.assert_array_equal(np.asarray(x), b[::-1])
+        """,
+        NUM_THREADS="8",
+    )

@@ -11,6 +11,7 @@ up and down with the cache; its least in the last third of the time is that of t
 import argparse
 import faulthandler
 import gc
+import os
 import resource
 import sys
 import threading
@@ -35,6 +36,8 @@ LIMIT = 384 * MIB
 SIZES = (24, 6000, 150_000)
 #: what the allocator of C may keep beyond what is in use, for a few threads
 SLACK = 64 * MIB
+if "asan" in os.environ.get("LD_PRELOAD", ""):  # which keeps what is freed for a while
+    SLACK = 1024 * MIB
 
 pool = runtime.MemoryPool()
 

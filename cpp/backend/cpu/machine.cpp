@@ -294,9 +294,10 @@ class Machine {
             const Array& out = call_.outputs[static_cast<size_t>(k)];
             if (!is_bool(out.dtype)) continue;
             if (!loop_.contiguous(k)) return false;
-            if (found && out.offset % kBorder != bool_offset_ % kBorder) return false;
+            const int64_t offset = loop_.offset[k];  // of the first element in the loop's order
+            if (found && offset % kBorder != bool_offset_ % kBorder) return false;
             found = true;
-            bool_offset_ = out.offset;
+            bool_offset_ = offset;
         }
         if (!found || tiling_ != Tiling::Blocks) return true;
         return bool_offset_ % kBorder == 0 && grid_.rows * loop_.inner() % kBorder == 0;
