@@ -98,7 +98,8 @@ def picture_before(graph: GraphDict, shown: set[int]) -> Picture:
 def picture_after(graph: GraphDict, shown: set[int]) -> Picture:
     """Draw each group as a box that lists what it computes and stores."""
     nodes, groups = graph["nodes"], groups_of(graph, shown)
-    picture = Picture(f"stream {graph['stream']}, after fusion: {len(groups)} groups")
+    count = "1 group" if len(groups) == 1 else f"{len(groups)} groups"
+    picture = Picture(f"stream {graph['stream']}, after fusion: {count}")
     home = {n: f"g{k}" for k, group in enumerate(groups) for n in group["nodes"]}
     for k, group in enumerate(groups):
         lines = [f"{k + 1}. {group['name']}" + (", by rows" if group["by_rows"] else "")]
