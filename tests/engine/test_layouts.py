@@ -167,3 +167,21 @@ def test_large_results(offset):
     rows = np.ascontiguousarray(a[: 3001 * 3300].reshape(3001, 3300))
     same(xp.asarray(rows).T + 1.0, rows.T + np.float32(1))
     same(xp.reshape(xp.asarray(rows).T, (-1,)), rows.T.reshape(-1))
+
+
+def test_large_results_of_short_and_unaligned_rows():
+    """Rows that end inside a line of the cache, and rows of a few elements, beyond the caches."""
+    a = np.arange(2203.0 * 2049).reshape(2203, 2049)
+    x = xp.asarray(a)
+    step = x[1:-1, 1:-1] + 0.5 * (x[2:, 1:-1] - x[1:-1, 2:])
+    same(step, a[1:-1, 1:-1] + 0.5 * (a[2:, 1:-1] - a[1:-1, 2:]))
+    target = xp.zeros(a.shape)
+    target[:, 1:] = x[:, :-1] * 2.0 + x[:, 1:]
+    expected = np.zeros(a.shape)
+    expected[:, 1:] = a[:, :-1] * 2 + a[:, 1:]
+    same(target, expected)
+    pixels = (np.arange(2000 * 2100 * 3) % 251).astype(np.uint8).reshape(2000, 2100, 3)
+    mean = np.asarray([1.5, 2.5, 3.5], np.float32)
+    got = xp.astype(xp.asarray(pixels), xp.float32) - xp.asarray(mean)
+    same(got, pixels.astype(np.float32) - mean)
+    same((x > 5.0) & (x[:, :1] < 1e6), (a > 5) & (a[:, :1] < 1e6))
