@@ -83,6 +83,15 @@ def missing(results: Sequence[Mapping[str, Any]]) -> list[tuple[str, bool, str]]
     return [one for one in RUNS if one not in done]
 
 
+def not_run(results: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence about the runs that the results lack."""
+    lacking = [
+        f"{run.distribution(suite)} ({'strict' if strict else 'relaxed'}, {defer})"
+        for suite, strict, defer in missing(results)
+    ]
+    return f"Not run for this page: {', '.join(lacking)}." if lacking else ""
+
+
 def kind(test: str, message: str) -> str:
     """Return why a test fails."""
     for pattern, reason in KINDS:
@@ -149,6 +158,7 @@ def page(results: Sequence[Mapping[str, Any]]) -> str:
         "## The suites that the libraries ship",
         SUITES,
         figures(results),
+        not_run(results),
         "## Why tests fail in relaxed mode",
         failures(results, strict=False),
         "## Why tests fail in strict mode",
@@ -157,7 +167,7 @@ def page(results: Sequence[Mapping[str, Any]]) -> str:
         CALLS,
         calls(),
     ]
-    return "\n\n".join(section.strip() for section in sections) + "\n"
+    return "\n\n".join(section.strip() for section in sections if section) + "\n"
 
 
 def main() -> int:
