@@ -311,7 +311,14 @@ class Call {
             return true;
         return npu_.call(acl().*row_->binary, signless(x(0)), signless(x(1)), signless(out));
     }
+    // A factor of 1 is not neutral for complex infinities: their parts are added as real numbers.
+    bool run_parts(const View& out) {
+        if (out.ndim() == kMostDims) return false;
+        const View parts = out.reals();
+        return npu_.call(acl().*row_->scaled, x(0).reals(), x(1).reals(), one(parts.dtype), parts);
+    }
     bool run_scaled(const View& out) {
+        if (is_complex(compute_)) return run_parts(out);
         const Number factor = one(signless(compute_));
         if (!operands_[1].view && npu_.call(acl().*row_->scaled_by_scalar, signless(x(0)),
                                             scalar(1), factor, signless(out)))

@@ -28,6 +28,15 @@ View View::as(DType other) const {
     return result;
 }
 
+View View::reals() const {
+    View result = as(dtype == DType::Complex64 ? DType::Float32 : DType::Float64);
+    result.offset *= 2;
+    for (int i = 0; i < ndim(); ++i) result.strides[i] *= 2;
+    result.shape.push_back(2);
+    result.strides.push_back(1);
+    return result;
+}
+
 View View::unbroadcast() const {
     View result = *this;
     for (int i = 0; i < ndim(); ++i) {

@@ -34,6 +34,8 @@ struct View {
     View reshaped(const Dims& new_shape) const;
     // The bytes as elements of a dtype of the same size.
     View as(DType other) const;
+    // Complex numbers as pairs of real ones, along another dimension behind the others.
+    View reals() const;
     // One element along dimensions of stride 0: CANN broadcasts by itself.
     View unbroadcast() const;
     View broadcast_to(const Dims& new_shape) const;

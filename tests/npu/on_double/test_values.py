@@ -117,6 +117,22 @@ def test_numbers_on_either_side(op):
         )
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_parts_of_complex_numbers_do_not_mix_in_sums(control, dtype):
+    special = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan]
+    values = np.asarray([complex(r, i) for r in special for i in special], dtype)
+    a, b = np.repeat(values, values.size), np.tile(values, values.size)
+    x, y = on_npu(a), on_npu(b)
+    control.reset_counters()
+    got = back(x + y), back(x - y), back(x + 2), back(x[::2] - y[::2])
+    assert control.counter("launches.aclnnAdd") + control.counter("launches.aclnnSub") == 4
+    with np.errstate(all="ignore"):
+        expected = a + b, a - b, a + values.dtype.type(2), (a - b)[::2]
+    for each, right in zip(got, expected, strict=True):
+        np.testing.assert_array_equal(each.real, right.real)
+        np.testing.assert_array_equal(each.imag, right.imag)
+
+
 REDUCTIONS = "sum prod mean var std min max all any count_nonzero".split()
 
 
