@@ -24,6 +24,8 @@ EXECUTORS = (
     "dask:processes-spawn",
     "dask:cluster",
 )
+# Dask's own processes pass every chunk through the parent: they need more than the default limit.
+BY_DEFAULT = [e for e in EXECUTORS if not e.startswith("dask:processes")]
 TOLERANCE = 1e-9
 # Chunks that are freed go back to the system: glibc would keep them, one heap for each thread.
 GIVE_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": str(2**20)}
@@ -59,7 +61,11 @@ def compare(executor: str, limit: int, table: Path, wanted: tuple[Any, Any]) -> 
 def main() -> int:
     """Run the executors that are asked for; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("executor", nargs="*", help=f"some of {', '.join(EXECUTORS)} (default all)")
+    parser.add_argument(
+        "executor",
+        nargs="*",
+        help=f"some of {', '.join(EXECUTORS)} (default: all but dask:processes-*)",
+    )
     parser.add_argument("--table", type=int, default=640, help="MiB of the table (default: 640)")
     parser.add_argument("--limit", type=int, default=512, help="MiB of each process (default: 512)")
     args = parser.parse_args()
@@ -70,7 +76,7 @@ def main() -> int:
         write(table, args.table * 2**20 // (8 * COLUMNS))
         wanted = reference(table)
         limit = args.limit * 2**20
-        agree = [compare(e, limit, table, wanted) for e in args.executor or EXECUTORS]
+        agree = [compare(e, limit, table, wanted) for e in args.executor or BY_DEFAULT]
     return 0 if all(agree) else 1
 
 
