@@ -835,7 +835,8 @@ Array array_of_tensor(const dlpack::Tensor& t, std::unique_ptr<Owner> owner, boo
     if (t.byte_offset >= kAddressSpace)
         raise(ErrorKind::Buffer, "from_dlpack: the byte offset %llu exceeds the address space",
               static_cast<unsigned long long>(t.byte_offset));
-    auto* first = static_cast<std::byte*>(t.data) + t.byte_offset;
+    // As a number: an empty tensor may have an offset from a null pointer.
+    auto* first = reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(t.data) + t.byte_offset);
     Ref<Block> block = foreign_block(first, INT64_MAX, std::move(owner));
     auto dtype = dtype_of_dlpack(t.dtype);
     if (!dtype) {
