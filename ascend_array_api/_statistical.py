@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from ._core import (
     HOW_TO_RELAX,
     Array,
@@ -167,6 +169,13 @@ def mean(
             raise TypeError(f"mean: dtype is not in the standard, use astype{HOW_TO_RELAX}")
         x = astype(x, dtype, copy=False)
     return _mean(x, axis, keepdims)
+
+
+# The standard's signature: what relaxed mode takes beyond it is not shown.
+_taken = inspect.signature(mean)
+mean.__signature__ = _taken.replace(  # type: ignore[attr-defined]
+    parameters=[p for p in _taken.parameters.values() if p.name != "dtype"]
+)
 
 
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:

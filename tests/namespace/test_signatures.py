@@ -1,4 +1,4 @@
-"""Every function is there, with the signature of the standard (mean: one more), and documented."""
+"""Every function is there, with the signature of the standard, and documented."""
 
 import doctest
 import inspect
@@ -89,7 +89,7 @@ matmul(x1, x2, /)
 matrix_transpose(x, /)
 max(x, /, *, axis=None, keepdims=False)
 maximum(x1, x2, /)
-mean(x, /, *, axis=None, keepdims=False, dtype=None)
+mean(x, /, *, axis=None, keepdims=False)
 meshgrid(*arrays, indexing='xy')
 min(x, /, *, axis=None, keepdims=False)
 minimum(x1, x2, /)
