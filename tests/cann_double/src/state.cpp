@@ -143,15 +143,16 @@ void record(const char* rule, const std::string& message) {
 }
 
 // Descriptors live for one call of an operation, or as long as an executor that runs again, so that
-// any other at the end is forgotten. Streams and memory may stay: a process that shares CANN with others never finalizes it.
+// any other at the end is forgotten. Streams and memory may stay: a process that shares CANN with
+// others never finalizes it.
 struct AtExit {
     ~AtExit() {
         std::lock_guard guard(big_lock());
         for (const auto& [kind, table] : Handles::all()) {
             const bool resource = kind == "context" || kind == "stream" || kind == "event";
             if (!resource && table->live() > table->kept) {
-                record("leak", std::to_string(table->live() - table->kept) + " of " + kind +
-                                   " at exit");
+                record("leak",
+                       std::to_string(table->live() - table->kept) + " of " + kind + " at exit");
             }
         }
     }
