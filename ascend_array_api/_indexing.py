@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._checks import as_index
 from ._core import (
     Array,
     get_strict,
@@ -48,7 +49,10 @@ def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array
     Array([30, 10], dtype=int64, device=cpu)
     """
     if type(indices) is int and not get_strict():
-        return squeeze(_take(x, asarray([indices]), axis), axis or 0)
+        index = as_index("take", "indices", indices)
+        if not -(2**63) <= index < 2**63:
+            raise IndexError(f"take: the index {index} is out of bounds")
+        return squeeze(_take(x, asarray([index]), axis), axis or 0)
     return _take(x, indices, axis)  # type: ignore[arg-type]  # an int: it says what is accepted
 
 

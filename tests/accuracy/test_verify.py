@@ -137,7 +137,7 @@ def test_the_command(child_env):
     ]
     unknown = run("sine")
     assert unknown.returncode == 2
-    assert "sinh" in unknown.stdout
+    assert "sinh" in unknown.stderr
 
 
 def test_a_broken_promise_is_told(monkeypatch, capsys):

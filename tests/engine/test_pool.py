@@ -4,6 +4,7 @@ import gc
 import os
 import random
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -415,6 +416,10 @@ class TestArena:
         assert len(left) == 5
         assert [float(x[7]) for x in survivors] == [3.0] * 5
         survivors.clear()
+        # join returns before the thread itself has ended.
+        end = time.monotonic() + 20
+        while pool.used_bytes() - before >= 1 << 20 and time.monotonic() < end:
+            time.sleep(0.01)
         assert pool.used_bytes() - before < 1 << 20
         with arenas[0] as arena:
             xp.full(1000, 1.0)

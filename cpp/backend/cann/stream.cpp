@@ -51,6 +51,8 @@ Mark::Mark(aclrtContext context, aclrtStream stream) : context_(context) {
 Mark::~Mark() {
     if (forked.load(std::memory_order_relaxed)) return;
     InContext here(context_);
+    // CANN forbids destroying an event whose record has not run.
+    if (!reached()) acl().aclrtSynchronizeEvent(event_);
     acl().aclrtDestroyEvent(event_);
 }
 bool Mark::reached() {
