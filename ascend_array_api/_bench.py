@@ -7,6 +7,7 @@ round after round, so that a slow moment of the machine meets all of them; a tim
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import importlib.metadata
 import importlib.util
@@ -124,7 +125,8 @@ class _Child:
     def close(self) -> None:
         """End the process."""
         assert self.process.stdin
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it may have failed before it read all
+            self.process.stdin.close()
         self.process.wait()
 
 

@@ -109,6 +109,10 @@ struct WaitSpan : profiler::Span {
     }
 };
 
+// From a look at who reads and writes the operands until the entry stands on its tape: threads
+// record without the interpreter's lock too. Taken before a registry's or a tape's mutex.
+std::mutex recording;
+
 // A fork wants every tape at rest; threads that record without end let it in between two segments.
 std::atomic<bool> fork_waits{false};
 bool gives_way_to_fork() { return !running_here && fork_waits.load(std::memory_order_relaxed); }
@@ -122,6 +126,7 @@ struct ForkGuard {
         // Inside of a hook another thread may wait for the tape that this one runs.
         claimed = !rules::inside_hook();
         if (!claimed) {
+            recording.lock();
             registry().mutex.lock();
             for (Tape* tape : registry().tapes) tape->mutex_.lock();
             return;
@@ -131,9 +136,11 @@ struct ForkGuard {
         for (;;) {
             const size_t count = claim_idle();
             // With the interpreter's lock again: who waits for one of these mutexes may hold it.
+            recording.lock();
             registry().mutex.lock();
             if (claim_from(count)) break;  // tapes that were made meanwhile
             registry().mutex.unlock();
+            recording.unlock();
         }
         for (Tape* tape : registry().tapes) tape->mutex_.lock();
     }
@@ -145,6 +152,7 @@ struct ForkGuard {
             tape->mutex_.unlock();
         }
         registry().mutex.unlock();
+        recording.unlock();
     }
     static void unlock_child() {
         for (Tape* tape : registry().tapes) {
@@ -422,9 +430,10 @@ void Tape::record(Entry entry) {
         span->stream = number_;
         span->elements = entry.output.size();
     }
-    order(entry);
     bool run = false, wait = false;
     {
+        std::lock_guard recording_lock(recording);
+        order(entry);
         std::lock_guard lock(mutex_);
         push(std::move(entry));
         run = crowded(1);
