@@ -580,6 +580,7 @@ Outcome run_entries(std::span<Entry> entries, CapturedPlans& plans) {
             plans.clear();
             return schedule(entries, nullptr);
         }
+        if (!plans.due()) return schedule(entries, nullptr);
         Outcome outcome;
         const size_t all = entries.size();
         if (replay(entries, plans, outcome)) return outcome;

@@ -12,6 +12,8 @@ namespace {
 
 // CapturedPlans that a tape keeps, and lists that it remembers to have seen.
 constexpr size_t kMostPlans = 64, kMostSeen = 4096;
+// After so many lists without a repetition only one of so many is looked at.
+constexpr int kPatience = 64, kSampled = 16;
 // Lists longer than this are looked at for repetitions; pieces of them have about so many entries.
 constexpr size_t kLeastRepeated = 64, kPiece = 128;
 
@@ -238,17 +240,27 @@ CapturedPlan::Bound::~Bound() {
 
 // ---- plans of a tape
 
+bool CapturedPlans::due() {
+    if (unrepeated_ < kPatience) return true;
+    skipped_ = (skipped_ + 1) % kSampled;
+    return skipped_ == 0;
+}
+
 CapturedPlan* CapturedPlans::find(std::span<const Entry> entries) {
     structure_.read(entries);
+    ++unrepeated_;
     const auto found = by_hash_.find(structure_.hash());
     if (found == by_hash_.end() || found->second->plan->words != structure_.words()) return nullptr;
+    unrepeated_ = 0;
     kept_.splice(kept_.begin(), kept_, found->second);
     return found->second->plan.get();
 }
 
 bool CapturedPlans::worth_keeping() {
     if (seen_.size() == kMostSeen) seen_.clear();
-    return !seen_.insert(structure_.hash()).second;
+    const bool repeated = !seen_.insert(structure_.hash()).second;
+    if (repeated) unrepeated_ = 0;
+    return repeated;
 }
 
 void CapturedPlans::keep(std::unique_ptr<CapturedPlan> plan) {
@@ -269,6 +281,7 @@ void CapturedPlans::clear() {
     by_hash_.clear();
     kept_.clear();
     seen_.clear();
+    unrepeated_ = skipped_ = 0;
 }
 
 size_t CapturedPlans::stretch(std::span<const Entry> entries) {

@@ -118,6 +118,8 @@ class CapturedPlan {
 // The plans of a tape.
 class CapturedPlans {
   public:
+    // Lists that come one after the other without a repetition are looked at more and more seldom.
+    bool due();
     // A plan for the entries, if they are known.
     CapturedPlan* find(std::span<const Entry> entries);
     // Of the entries that find() was asked for last.
@@ -139,6 +141,8 @@ class CapturedPlans {
     std::list<Kept> kept_;  // the last used first
     std::unordered_map<uint64_t, std::list<Kept>::iterator> by_hash_;
     std::unordered_set<uint64_t> seen_;
+    int unrepeated_ = 0;  // lists looked at since the last repetition
+    int skipped_ = 0;     // lists since the last one looked at
 };
 
 }  // namespace asc

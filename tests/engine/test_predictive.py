@@ -270,6 +270,21 @@ assert [last(result) for result in work()] == [1e5 * k for k in range(20)]
         flows = [e.flow for e in events if e.kind == "record"]
         assert sorted(e.flow for e in events if e.kind == "begin") == sorted(flows)
 
+    def test_lists_that_never_repeat_are_looked_at_seldom(self):
+        x = numbers(11, 6000)
+        lists = 400
+        with Profiler() as profile:
+            for n in range(5000, 5000 + lists):
+                runtime.evaluate(x[:n] * 2.0 + 1.0)
+        looked = sum(e.name == "look for a plan" for e in profile._recording.events())
+        assert 64 <= looked <= 64 + lists // 16
+        # A loop of three lists is found all the same.
+        loop = [lambda n=n: runtime.evaluate(xp.abs(x[:n]) - 1.0) for n in (5000, 5500, 5900)]
+        for _ in range(60):
+            [step() for step in loop]
+        count, _ = replayed(lambda: [step() for step in loop], 5)
+        assert count == 15
+
     def test_rules_are_asked(self):
         from ascend_array_api import graph
 
