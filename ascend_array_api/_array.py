@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._core import Array
-from ._device import dlpack_code, resolve_device
+from ._device import dlpack_code, on_host, resolve_device
 from ._dtypes import dtype_named, kind_of
 from ._types import DeviceLike
 
@@ -178,9 +178,16 @@ def __array__(  # noqa: N807
 
     Raises
     ------
+    TypeError
+        If the array is on a device whose memory is not the host's: ``x.to_device("cpu")`` copies.
     ValueError
         If `copy` is False and a copy is needed.
     """
+    if not on_host(self.device):
+        raise TypeError(
+            f"__array__: the array is on {self.device}, where NumPy cannot reach it; copy it to "
+            'the host with to_device("cpu")'
+        )
     converts = dtype is not None and np.dtype(dtype) != self.dtype
     copies = converts or self.dtype == np.bool_
     if copy is False and copies:
@@ -191,6 +198,11 @@ def __array__(  # noqa: N807
     if converts:
         return exported.astype(dtype)
     return exported if shared or self.dtype == np.bool_ else exported.copy()
+
+
+def as_numpy(x: Any) -> npt.NDArray[Any]:
+    """Return an array of any library as a NumPy array; that of an NPU is copied."""
+    return np.asarray(x.to_device("cpu") if isinstance(x, Array) else x)
 
 
 def _rebuild(

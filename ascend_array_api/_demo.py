@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._array import as_numpy
+
 # What double precision leaves between two correct ways of computing the results below.
 _TOLERANCE = 1e-8
 
@@ -59,11 +61,11 @@ def _jobs() -> list[_Job]:
 
 def _timed(job: _Job, x: Any, labels: Any, repeat: int) -> tuple[Any, float]:
     """Return the result as a NumPy array, and the median time of `repeat` runs."""
-    result = np.asarray(job.call(x, labels))
+    result = as_numpy(job.call(x, labels))
     seconds = []
     for _ in range(repeat):
         start = time.perf_counter()
-        np.asarray(job.call(x, labels))
+        as_numpy(job.call(x, labels))
         seconds.append(time.perf_counter() - start)
     return result, statistics.median(seconds)
 

@@ -6,6 +6,8 @@ from typing import ClassVar
 
 from . import _core
 
+_DLPACK_CPU = 1
+
 
 class Device:
     """A place where arrays live and operations run.
@@ -131,6 +133,11 @@ def resolve_device(function: str, device: str | Device) -> Device:
 def dlpack_code(device: Device) -> tuple[int, int]:
     """Return the DLPack device type and number of a device."""
     return device._dlpack
+
+
+def on_host(device: Device) -> bool:
+    """Return whether the device's memory is the host's."""
+    return device._dlpack[0] == _DLPACK_CPU
 
 
 def _register() -> None:

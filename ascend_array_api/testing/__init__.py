@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._array import as_numpy
+
 if TYPE_CHECKING:
     from ._accuracy import AccuracyReport, verify
     from ._portability import Portability, PortabilityError, PortabilityWarning, portability
@@ -33,7 +35,7 @@ _BITS: dict[int, type[np.signedinteger[Any]]] = {2: np.int16, 4: np.int32, 8: np
 
 def _components(values: Any) -> tuple[npt.NDArray[Any], bool]:
     """Return an array of real floats, and whether pairs along the last axis were complex."""
-    array = np.asarray(values)
+    array = as_numpy(values)
     if array.dtype.kind == "c":
         return np.ascontiguousarray(array).view(array.real.dtype).reshape(*array.shape, 2), True
     if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
@@ -94,8 +96,8 @@ def ulp_distance(actual: Any, desired: Any) -> npt.NDArray[np.float64]:
     right, other_is_complex = _components(desired)
     if left.dtype != right.dtype or is_complex != other_is_complex:
         raise TypeError(
-            f"ulp_distance: expected two arrays of one dtype, got {np.asarray(actual).dtype} and "
-            f"{np.asarray(desired).dtype}"
+            f"ulp_distance: expected two arrays of one dtype, got {as_numpy(actual).dtype} and "
+            f"{as_numpy(desired).dtype}"
         )
     low, high = np.broadcast_arrays(*_sorted_pair(_ordinals(left), _ordinals(right)))
     # Up to 2**64 - 1 steps lie between two float64.

@@ -12,6 +12,8 @@ from typing import Any, Literal, NamedTuple, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
+from .._array import as_numpy
+
 _Values = npt.NDArray[Any]
 # Elements that are computed at a time.
 _BLOCK = 1 << 20
@@ -261,7 +263,7 @@ def verify(
     count, total = 0, 0.0
     worst: tuple[float, tuple[float, ...], float, float] = (-1.0, (), 0.0, 0.0)
     for operands in _inputs(samples, arity, seed, dtype, form):
-        result = np.asarray(function(*(_core.asarray(x, None, None, True) for x in operands)))
+        result = as_numpy(function(*(_core.asarray(x, None, None, True) for x in operands)))
         if result.dtype != dtype or result.shape != operands[0].shape:
             raise TypeError(
                 f"verify: {getattr(function, '__name__', 'the function')} must return "

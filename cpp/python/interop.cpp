@@ -1027,7 +1027,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     PyObject* done = guarded([&] {
         const Array& x = array_of(self);
         if (!on_host(x.device()))
-            raise(ErrorKind::Buffer, "buffer: the array is on %s; use numpy.asarray, which copies",
+            raise(ErrorKind::Buffer,
+                  "buffer: the array is on %s; copy it to the host with to_device(\"cpu\")",
                   device(x.device()).name());
         const char* format = format_of(x.dtype);
         if (!format) {

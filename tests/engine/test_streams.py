@@ -31,7 +31,7 @@ def test_two_streams_of_products():
         want = p
         for _ in range(3):
             want = np.maximum(want @ q, 0.0)
-        np.testing.assert_allclose(np.asarray(got), want, rtol=1e-12)
+        np.testing.assert_allclose(np.asarray(got.to_device("cpu")), want, rtol=1e-12)
 
 
 def test_with_nests_and_restores():

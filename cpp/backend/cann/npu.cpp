@@ -264,8 +264,18 @@ bool Npu::assign(const View& to, const View& from) {
     }
     // Of these it takes no strides.
     const bool gapless = is_bool(from.dtype) || is_complex(from.dtype);
-    const std::optional<View> taken = gapless ? contiguous(narrow) : narrow;
-    return taken && call(acl().aclnnCast, *taken, acl_type(to.dtype), to);
+    std::optional<View> taken = gapless ? contiguous(narrow) : narrow;
+    View target = to;
+    if (to.dtype == DType::Int8 && from.dtype == DType::Int32) {
+        // Cast wraps these from -2048 to 1919 only; the bytes of uint8 are the same.
+        target = to.as(DType::UInt8);
+    } else if (to.dtype == DType::UInt8 && from.dtype == DType::Float64) {
+        // Cast leaves open what negative ones become.
+        taken = temporary(from.dtype, narrow.shape);
+        const double zero = 0;
+        if (!call(acl().aclnnMaximum, narrow, constant(from.dtype, &zero), *taken)) return false;
+    }
+    return taken && call(acl().aclnnCast, *taken, acl_type(target.dtype), target);
 }
 
 // The same dtype on both sides.

@@ -1,13 +1,14 @@
 """What moves between the host and the NPU, counted by the double."""
 
 import os
+import pickle
 
 import numpy as np
 import pytest
 from npu_arrays import back, on_npu
 
 import ascend_array_api as xp
-from ascend_array_api import runtime
+from ascend_array_api import runtime, testing
 
 
 @pytest.fixture(autouse=True)
@@ -107,3 +108,53 @@ def test_two_devices_do_not_mix():
     with pytest.raises(ValueError, match=r"npu:0 and npu:1"):
         x + y
     np.testing.assert_array_equal(back(x.to_device("npu:1") + y), [4.0, 6.0])
+
+
+@pytest.mark.parametrize(
+    "read",
+    [np.asarray, np.array, lambda x: np.asarray([x, x]), lambda x: np.where([True, False], x, 0)],
+    ids=["asarray", "array", "list", "where"],
+)
+@pytest.mark.parametrize("dtype", ["float32", "bool", "complex64"])
+def test_numpy_is_refused_and_told_the_way(control, read, dtype):
+    x = on_npu(np.ones(2, dtype)) & True if dtype == "bool" else on_npu(np.ones(2, dtype)) + 1
+    with pytest.raises(TypeError, match=r'__array__: .*npu:0.*to_device\("cpu"\)'):
+        read(x)
+    assert moved(control)[1] == 0
+    assert np.asarray(x.to_device("cpu")).dtype == dtype
+
+
+@pytest.mark.parametrize("options", [{"copy": False}, {"copy": True}, {"dtype": np.float64}])
+def test_numpy_is_refused_whatever_it_asks_for(options):
+    with pytest.raises(TypeError, match="to_device"):
+        on_npu(np.ones(2, np.float32)).__array__(**options)
+
+
+def test_a_buffer_is_refused_and_told_the_way():
+    with pytest.raises(BufferError, match=r'buffer: .*npu:0.*to_device\("cpu"\)'):
+        memoryview(on_npu(np.ones(2, np.float32)))
+
+
+def test_numbers_text_pickles_and_dlpack_copy():
+    a = np.asarray([1.5, 2.0], np.float32)
+    x = on_npu(a) + 1
+    assert (float(x[0]), int(x[1]), bool(x[0]), f"{x[0]:.2f}") == (2.5, 3, True, "2.50")
+    assert "2.5" in repr(x)
+    again = pickle.loads(pickle.dumps(x))
+    assert again.device == "npu:0"
+    np.testing.assert_array_equal(back(again), a + 1)
+    there = x.__dlpack__(dl_device=(1, 0), max_version=(1, 0))
+    assert "dltensor_versioned" in repr(there)
+    np.testing.assert_array_equal(xp.from_dlpack(x, device="cpu"), a + 1)
+    with pytest.raises(BufferError, match="the device changes"):
+        x.__dlpack__(dl_device=(1, 0), copy=False)
+
+
+def test_tools_of_this_library_take_arrays_of_an_npu():
+    a = np.asarray([1.0, 2.0], np.float32)
+    above = np.nextafter(a, np.float32(9))
+    assert testing.ulp_distance(on_npu(a), on_npu(above)).tolist() == [1, 1]
+    report = testing.verify(
+        lambda x: x.to_device("npu:0") + 0, "float32", 10, reference=lambda x: x
+    )
+    assert report.max_ulp == 0

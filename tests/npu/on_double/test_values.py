@@ -213,11 +213,36 @@ def test_precision_chooses_how_products_are_computed(control):
     runtime.set_fallback("warn")
 
 
+CONVERTIBLE = [r.dtype for r in runtime.routing("add", device="npu:0")]
+
+
 def test_conversions():
-    for a, b in itertools.product(
-        [r.dtype for r in runtime.routing("add", device="npu:0")], repeat=2
-    ):
+    for a, b in itertools.product(CONVERTIBLE, repeat=2):
         if (a.kind == "c" and b.kind != "c") or "bfloat16" in (a.name, b.name):
             continue
         v = np.asarray([0, 1, 2, 3, 100]).astype(a)
         close(back(xp.astype(on_npu(v), b)), v.astype(b), f"{a} to {b}")
+
+
+REAL = [d for d in CONVERTIBLE if d.kind in "iuf"]
+BEYOND = [0.5, 1.9, 128, 129, 255, 256, 300, 2047, 2048, 40000, 65536, 2**31 - 1, 2**31, 2**32]
+BEYOND += [2**40, 2**63 - 1, 2**63, 2**64, 1e30, np.inf, np.nan]
+
+
+@pytest.mark.parametrize("a", REAL, ids=str)
+def test_conversions_of_what_does_not_fit_are_those_of_the_cpu(a):
+    """Integers wrap, and floats become the nearest integer there is, as CANN's documents have it."""
+    if a.kind == "f":
+        with np.errstate(over="ignore"):
+            v = np.asarray(BEYOND + [-x for x in BEYOND], np.float64).astype(a)
+    else:
+        info = np.iinfo(a)
+        fit = {
+            x for b in BEYOND if b < 1e20 for x in (int(b), -int(b)) if info.min <= x <= info.max
+        }
+        v = np.asarray(sorted(fit | {info.min, info.max}), a)
+    for b in REAL:
+        for layout in (slice(None), slice(None, None, -2)):
+            expected = np.asarray(xp.astype(xp.asarray(v[layout], device="cpu"), b))
+            got = back(xp.astype(on_npu(v)[layout], b))
+            np.testing.assert_array_equal(got, expected, err_msg=f"{a} to {b}")
