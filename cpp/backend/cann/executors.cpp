@@ -80,22 +80,21 @@ Prepared* Executors::find(const Signature& signature) {
     return &prepared;
 }
 
-Prepared* Executors::keep(const Signature& signature, Prepared prepared) {
+Prepared* Executors::keep(const Signature& signature, Prepared& prepared) {
     ++stats_.made;
-    once_ = std::move(prepared);
     if (!can_repeat() || !signature.repeats() || unrepeatable_.contains(signature.kind()))
-        return &once_;
-    if (acl().aclSetAclOpExecutorRepeatable(once_.executor) != 0) {
+        return &prepared;
+    if (acl().aclSetAclOpExecutorRepeatable(prepared.executor) != 0) {
         acl().aclGetRecentErrMsg();  // or it would belong to the next error
         unrepeatable_.insert(signature.kind());
-        return &once_;
+        return &prepared;
     }
     collect();
     if (found_.size() >= kMostHeld) retire(found_.find(*order_.back()), mark());
-    once_.addresses = signature.addresses();
+    prepared.addresses = signature.addresses();
     const auto entry = found_.try_emplace(signature).first;
     order_.push_front(&entry->first);
-    entry->second = {std::exchange(once_, {}), order_.begin()};
+    entry->second = {std::move(prepared), order_.begin()};
     return &entry->second.prepared;
 }
 
@@ -133,7 +132,6 @@ bool Executors::refuses(const char* operation, DType dtype) const {
 }
 
 void Executors::free_cached() {
-    once_ = {};
     if (found_.empty() && retired_.empty()) return;
     stream_.wait();
     while (!found_.empty()) retire(found_.begin(), nullptr);

@@ -66,8 +66,8 @@ class Executors {
 
     // One that is ready for these addresses, or null.
     Prepared* find(const Signature& signature);
-    // Keeps what phase 1 has just made, if it may run again; the result is for the next phase 2.
-    Prepared* keep(const Signature& signature, Prepared prepared);
+    // Keeps what phase 1 has just made, if it may run again, else leaves it to the caller.
+    Prepared* keep(const Signature& signature, Prepared& prepared);
     // What has failed does not run again.
     void forget(const Signature& signature);
 
@@ -104,8 +104,7 @@ class Executors {
 
     Stream& stream_;
     Map found_;
-    Order order_;    // the last used first
-    Prepared once_;  // that runs once
+    Order order_;  // the last used first
     std::deque<Retired> retired_;
     std::set<std::vector<int64_t>> refused_, unrepeatable_;
     Stats stats_;

@@ -125,10 +125,10 @@ bool Npu::call(const Operation<void(Parameters...)>& op, const Arguments&... arg
     (signature.add(arguments, std::is_same_v<Parameters, aclTensor*>), ...);
     if (executors.refuses(signature)) return false;
     Prepared* ready = executors.find(signature);
+    Prepared prepared;  // if it runs only once
     if (!ready) {
         const auto made =
             std::make_shared<std::tuple<decltype(argument(arguments))...>>(argument(arguments)...);
-        Prepared prepared;
         prepared.arguments = made;
         const int code = std::apply(
             [&](const auto&... given) {
@@ -143,7 +143,7 @@ bool Npu::call(const Operation<void(Parameters...)>& op, const Arguments&... arg
             return false;
         }
         check(op.name, code);
-        ready = executors.keep(signature, std::move(prepared));
+        ready = executors.keep(signature, prepared);
     }
     const auto size = static_cast<int64_t>(ready->workspace);
     const Scratch workspace = size > 0 ? scratch(size) : nullptr;

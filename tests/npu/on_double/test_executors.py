@@ -61,6 +61,15 @@ def test_what_replaces_its_operand_is_prepared_each_time(counted):
     np.testing.assert_array_equal(back(xp.multiply(x, x)), (a * 64) ** 2)
 
 
+def test_what_runs_once_leaves_nothing_behind(control):
+    x = on_npu(np.arange(5000, dtype=np.float32))
+    runtime.evaluate(x + 1)
+    runtime.MemoryPool("npu:0").free_all_blocks()
+    x *= 2
+    runtime.evaluate(x)
+    assert [control.live(kind) for kind in ("executor", "tensor", "scalar")] == [0, 0, 0]
+
+
 def test_few_are_kept_and_none_is_left(counted):
     for n in range(1, 700):
         back(on_npu(np.ones(n, np.float32)) + 1)
