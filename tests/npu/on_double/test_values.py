@@ -231,7 +231,7 @@ BEYOND += [2**40, 2**63 - 1, 2**63, 2**64, 1e30, np.inf, np.nan]
 
 @pytest.mark.parametrize("a", REAL, ids=str)
 def test_conversions_of_what_does_not_fit_are_those_of_the_cpu(a):
-    """Integers wrap, and floats become the nearest integer there is, as CANN's documents have it."""
+    """Integers wrap, floats become the nearest integer there is; as CANN documents it."""
     if a.kind == "f":
         with np.errstate(over="ignore"):
             v = np.asarray(BEYOND + [-x for x in BEYOND], np.float64).astype(a)
