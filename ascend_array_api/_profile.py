@@ -39,12 +39,17 @@ class ProfileEvent(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """A thread of the process and its events."""
+    """A thread of the process, or a device that keeps its own time, and its events."""
 
     number: int
     name: str
     lost: int
     events: list[ProfileEvent]
+
+    @property
+    def is_device(self) -> bool:
+        """Whether it is no thread."""
+        return self.number < 0
 
 
 class Recording:
@@ -275,7 +280,9 @@ def print_summary(recording: Recording, file: TextIO | None) -> None:
             [group.name, str(group.events), format_time(group.total), f"{group.share:.1%}"]
         )
     print(f"\n{format_table(lines)}", file=file)
-    threads = sum(any(e.kind not in _MOMENTS for e in t.events) for t in recording.threads)
+    threads = sum(
+        any(e.kind not in _MOMENTS for e in t.events) for t in recording.threads if not t.is_device
+    )
     print(f"\nelapsed {format_time(recording.elapsed / 1e9)}, threads {threads}", file=file)
     if recording.lost:
         print(

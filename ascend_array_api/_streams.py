@@ -203,7 +203,8 @@ class Event:
         Returns
         -------
         float
-            Milliseconds from this event to `end`; both are waited for.
+            Milliseconds from this event to `end`; both are waited for. By the clock of the
+            accelerator that took longest, where there is one.
 
         Raises
         ------

@@ -13,6 +13,8 @@ from ._profile import ProfileEvent, Recording
 # Processes of the trace: the host, and behind it one for each device.
 _HOST = 1
 _FIRST_DEVICE = 2
+# Rows of a device: its streams, and behind them what threads did for those.
+_BY_HOST = 1 << 16
 
 _TraceEvent = dict[str, Any]
 
@@ -38,23 +40,31 @@ def _names(recording: Recording) -> Iterator[_TraceEvent]:
 
     yield name("process_name", _HOST, 0, name="host")
     yield name("process_sort_index", _HOST, 0, sort_index=0)
-    for order, thread in enumerate(sorted(recording.threads, key=lambda t: t.name != "main")):
+    threads = [thread for thread in recording.threads if not thread.is_device]
+    for order, thread in enumerate(sorted(threads, key=lambda t: t.name != "main")):
         title = thread.name if thread.name == "main" else f"{thread.name} {thread.number}"
         yield name("thread_name", _HOST, thread.number, name=title)
         yield name("thread_sort_index", _HOST, thread.number, sort_index=order)
-    streams = sorted({(e.device, e.stream) for e in recording.events() if e.kind == "work"})
-    for device in sorted({device for device, _ in streams}):
+    rows = {_row(e) for e in recording.events() if e.kind == "work"}
+    for device in sorted({device for device, _ in rows}):
         pid = _FIRST_DEVICE + device
         yield name("process_name", pid, 0, name=f"device {recording.devices[device]}")
         yield name("process_sort_index", pid, 0, sort_index=1 + device)
-    for device, stream in streams:
-        yield name("thread_name", _FIRST_DEVICE + device, stream, name=f"stream {stream}")
+    for device, row in sorted(rows):
+        title = f"stream {row % _BY_HOST}" + (", by the host" if row >= _BY_HOST else "")
+        yield name("thread_name", _FIRST_DEVICE + device, row, name=title)
+
+
+def _row(event: ProfileEvent) -> tuple[int, int]:
+    """Return the device of work, and its row there."""
+    return event.device, event.stream + (_BY_HOST if event.category == "fallback" else 0)
 
 
 def _place(event: ProfileEvent, thread: int) -> dict[str, int]:
     """Return the row of an event: a stream for what ran on a device, else a thread."""
     if event.kind in ("work", "begin"):
-        return {"pid": _FIRST_DEVICE + event.device, "tid": event.stream}
+        device, row = _row(event)
+        return {"pid": _FIRST_DEVICE + device, "tid": row}
     return {"pid": _HOST, "tid": thread}
 
 
@@ -65,7 +75,7 @@ def _microseconds(nanoseconds: int) -> float:
 def _facts(event: ProfileEvent, thread: int) -> dict[str, Any]:
     """Return what is shown of a slice when it is selected."""
     facts: dict[str, Any] = {"line": event.line} if event.line else {}
-    facts |= {"thread": thread} if event.kind == "work" else {}
+    facts |= {"thread": thread} if event.kind == "work" and thread > 0 else {}
     facts |= {"stream": event.stream} if event.kind in ("record", "wait") else {}
     facts |= {"precision": event.precision} if event.precision != "default" else {}
     facts |= {"elements": event.elements} if event.elements else {}
@@ -83,7 +93,8 @@ def _slices(recording: Recording) -> Iterator[_TraceEvent]:
         for event in thread.events:
             if event.kind in ("begin", "memory"):
                 continue
-            name = f"record {event.name}" if event.kind == "record" else event.name
+            told = event.kind in ("record", "queue")
+            name = f"{event.kind} {event.name}" if told else event.name
             yield {
                 "ph": "X",
                 "name": name,

@@ -12,6 +12,7 @@ namespace asc {
 
 // ---- what hosts need not implement
 
+bool Device::adopt(const Block&, const Ref<Block>&, int64_t) { return false; }
 void Device::upload(const Block&, int64_t, const void*, int64_t) { unsupported("upload"); }
 void Device::download(void*, const Block&, int64_t, int64_t) { unsupported("download"); }
 void Device::copy(const Block&, int64_t, const Block&, int64_t, int64_t) { unsupported("copy"); }

@@ -57,6 +57,8 @@ class DeviceEvent {
     virtual ~DeviceEvent() = default;
     virtual bool done() = 0;
     virtual void wait() = 0;
+    // By the clock of their device; both have been reached.
+    virtual double milliseconds_since(const DeviceEvent& earlier) = 0;
 };
 
 // An operation beside those that have functions of their own.
@@ -96,6 +98,9 @@ class Device {
     [[noreturn]] void out_of_memory(int64_t nbytes) const;
 
     // ---- bytes, on accelerators
+    // All bytes of `to` are those of `from` from there on, which nobody changes. False: upload
+    // them.
+    virtual bool adopt(const Block& to, const Ref<Block>& from, int64_t offset);
     // `from` may change as soon as it returns.
     virtual void upload(const Block& to, int64_t offset, const void* from, int64_t nbytes);
     // The bytes are there when it returns.

@@ -301,12 +301,12 @@ class Scheduler {
             works[0].reuse_inputs([&](Storage& s) { return is_spare(s, static_cast<int>(first)); });
         group_count.fetch_add(by_rows || works.empty() || !works[0].empty(),
                               std::memory_order_relaxed);
-        profiler::Span span(profiler::Kind::Work, profiler::Category::Compute, "");
+        DeviceSpan span(profiler::Category::Compute, "", groups_[first].device());
         if (span) {
             std::vector<const Entry*> entries;
             for (const Group& group : groups(batch))
                 entries.insert(entries.end(), group.entries().begin(), group.entries().end());
-            describe(*span, title(groups(batch)), entries, works,
+            describe(span, title(groups(batch)), entries, works,
                      [&](Storage& s) { return is_kept(s, end); });
         }
         const bool done =
@@ -487,11 +487,11 @@ class Replay {
         }
         const auto kept = [&](Storage& s) { return is_kept(s, number); };
         group_count.fetch_add(step.by_rows || !step.works[0].empty(), std::memory_order_relaxed);
-        profiler::Span span(profiler::Kind::Work, profiler::Category::Compute, "");
+        DeviceSpan span(profiler::Category::Compute, "", step.works[0].device);
         if (span) {
             std::vector<const Entry*> entries;
             for (int entry : step.entries) entries.push_back(&entries_[static_cast<size_t>(entry)]);
-            describe(*span, step.name, entries, step.works, kept);
+            describe(span, step.name, entries, step.works, kept);
         }
         Tuner::Run timed(*step.tuner);
         const bool done = attempt(step.works, [&] {

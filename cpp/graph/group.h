@@ -116,6 +116,7 @@ class Group {
     // What is needed of the group; `needed` tells whether a storage's bytes are.
     Work work(const std::function<bool(Storage&)>& needed) const;
 
+    DeviceId device() const { return device_; }
     // In program order.
     const std::vector<Entry*>& entries() const { return entries_; }
     // Marks its entries as done.

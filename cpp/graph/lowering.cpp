@@ -12,6 +12,7 @@
 #include "backend/cpu/machine.h"
 #include "backend/cpu/product.h"
 #include "backend/cpu/reduce.h"
+#include "backend/device_span.h"
 #include "core/view.h"
 #include "graph/placement.h"
 #include "runtime/profiler.h"
@@ -67,6 +68,7 @@ class Images {
 template <class F>
 void on_host_instead(const char* function, DType dtype, std::span<const Array> outputs, F compute) {
     note_fallback(function, dtype, outputs[0].device());
+    DeviceSpan::by_host();
     const profiler::WorkSpan span(profiler::Category::Fallback, function,
                                   index(outputs[0].device()));
     Images images;
@@ -217,6 +219,7 @@ void run_product(const Entry& e, Device& place) {
 // What library entries compute, they compute on the host.
 void run_library(const Entry& e) {
     note_fallback(e.function, e.output.dtype, e.output.device());
+    DeviceSpan::by_host();
     const profiler::WorkSpan span(profiler::Category::Fallback, e.function,
                                   index(e.output.device()));
     std::vector<Array> inputs;
@@ -269,9 +272,10 @@ void transfer_on_accelerator(const Array& dst, const Array& src) {
 void run_on_device(const LibraryCall& call) {
     for (const Array& x : call.inputs) x.storage->settle();
     Device& place = device(call.outputs[0].device());
-    const profiler::WorkSpan span(profiler::Category::Compute, call.function,
-                                  index(call.outputs[0].device()));
-    if (!place.library(call)) throw NotOnDevice{};
+    const DeviceSpan span(profiler::Category::Compute, call.function, call.outputs[0].device());
+    if (place.library(call)) return;
+    DeviceSpan::by_host();
+    throw NotOnDevice{};
 }
 
 void run_on_accelerator(const Work& work) {

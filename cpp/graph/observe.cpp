@@ -83,12 +83,10 @@ std::string title(std::span<const Group> groups) {
     return text;
 }
 
-void describe(profiler::Event& event, const std::string& title,
-              std::span<const Entry* const> entries, const std::deque<Work>& works,
-              const std::function<bool(Storage&)>& kept) {
+void describe(DeviceSpan& span, const std::string& title, std::span<const Entry* const> entries,
+              const std::deque<Work>& works, const std::function<bool(Storage&)>& kept) {
+    profiler::Event& event = *span;
     event.name = profiler::intern(title);
-    event.stream = profiler::running_stream;
-    event.device = static_cast<uint8_t>(index(entries[0]->output.device()));
     bool moves = true;
     for (const Entry* e : entries) {
         moves &= moves_bytes(*e);
@@ -102,7 +100,7 @@ void describe(profiler::Event& event, const std::string& title,
         begin.flow = e->flow;
         begin.stream = event.stream;
         begin.device = event.device;
-        profiler::write(begin);
+        span.begin_flow(begin);
     }
     if (moves) event.category = profiler::Category::Copy;
     Traffic traffic(kept);

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
+#include "backend/device_span.h"
 #include "graph/group.h"
-#include "runtime/profiler.h"
 
 namespace asc {
 
@@ -16,10 +16,9 @@ int64_t view_bytes(const Array& x);
 // The functions of the groups' entries, or the name that a rule gave: "multiply+add+sum".
 std::string title(std::span<const Group> groups);
 
-// Fills the event of entries that run together as these works, and begins their flows there.
+// Fills the span of entries that run together as these works, and begins their flows there.
 // `kept` tells whether a storage is looked at afterwards.
-void describe(profiler::Event& event, const std::string& title,
-              std::span<const Entry* const> entries, const std::deque<Work>& works,
-              const std::function<bool(Storage&)>& kept);
+void describe(DeviceSpan& span, const std::string& title, std::span<const Entry* const> entries,
+              const std::deque<Work>& works, const std::function<bool(Storage&)>& kept);
 
 }  // namespace asc

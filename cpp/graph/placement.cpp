@@ -18,8 +18,12 @@ int64_t first_byte(const Array& x) { return x.offset * bits(x.dtype) / 8; }
 Array upload(const Array& x, DeviceId to, const char* function) {
     const Array source = packed(x);
     Array out = Array::empty(x.shape, x.dtype, to, function);
-    device(to).upload(*out.storage->block(), 0, source.storage->data() + first_byte(source),
-                      bytes_of(x));
+    const Ref<Block> memory = source.storage->block(), there = out.storage->block();
+    // Nobody has it to write to.
+    const bool unchanging =
+        memory->borrowed() && source.storage->read_only() && !source.storage->shared();
+    if (!unchanging || !device(to).adopt(*there, memory, first_byte(source)))
+        device(to).upload(*there, 0, memory->data() + first_byte(source), bytes_of(x));
     return out;
 }
 

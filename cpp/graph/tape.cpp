@@ -308,6 +308,15 @@ bool Event::done() const {
                                     [](const auto& event) { return event->done(); });
 }
 
+double Event::milliseconds_since(const Event& earlier) const {
+    const double on_host = std::chrono::duration<double, std::milli>(time_ - earlier.time_).count();
+    if (on_host < 0) return -earlier.milliseconds_since(*this);
+    double longest = elsewhere_.empty() ? on_host : 0;
+    for (size_t i = 0; i < elsewhere_.size(); ++i)
+        longest = std::max(longest, elsewhere_[i]->milliseconds_since(*earlier.elsewhere_[i]));
+    return longest;
+}
+
 void Event::wait() {
     if (!reached()) tape_->finish_until(*this);
     for (const auto& event : elsewhere_) event->wait();

@@ -47,8 +47,8 @@ class Event {
     // Runs or waits for what the event stands behind.
     void wait();
     Tape& tape() const { return *tape_; }
-    // The time at which it was done, from any fixed start.
-    std::chrono::steady_clock::time_point time() const { return time_; }
+    // From an earlier event to this one, both done: by the accelerator that took longest, if any.
+    double milliseconds_since(const Event& earlier) const;
 
   private:
     friend class Tape;
@@ -57,7 +57,7 @@ class Event {
     void reach();
 
     Tape* tape_;
-    std::chrono::steady_clock::time_point time_;           // read only when done
+    std::chrono::steady_clock::time_point time_;           // of the host; fixed when reached
     std::vector<std::unique_ptr<DeviceEvent>> elsewhere_;  // of accelerators; fixed when reached
     std::atomic<bool> reached_{false};
 };

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "backend/backend.h"
+#include "backend/device_span.h"
 #include "graph/observe.h"
 #include "python/bind.h"
 #include "python/streams.h"
@@ -12,7 +13,8 @@ namespace asc::python {
 namespace {
 
 // In the order of profiler::Kind and profiler::Category.
-constexpr const char* kKinds[] = {"call", "record", "fuse", "wait", "work", "begin", "memory"};
+constexpr const char* kKinds[] = {"call", "record", "fuse",  "wait",
+                                  "work", "queue",  "begin", "memory"};
 constexpr const char* kPrecisions[] = {"default", "mixed", "high"};
 constexpr const char* kCategories[] = {"host", "compute", "copy", "wait", "fallback"};
 
@@ -72,6 +74,10 @@ PyObject* profiler_start(PyObject* const* args) {
 }
 
 PyObject* profiler_stop(PyObject* const* args) {
+    {
+        const Unlocked unlocked(INT64_MAX);
+        write_device_work();
+    }
     Object threads = Object::steal(PyList_New(0));
     for (const profiler::Thread& thread : profiler::stop(to_int(args[0], "Profiler", "since"))) {
         Object events = Object::steal(PyList_New(0));

@@ -73,8 +73,7 @@ bool submit_and_ask(Tape& tape) {
 }
 
 double milliseconds(const EventHandle& first, const EventHandle& last) {
-    auto span = last.event->time() - first.event->time();
-    return std::chrono::duration<double, std::milli>(span).count();
+    return last.event->milliseconds_since(*first.event);
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ struct Session {
     int users = 0;
     size_t capacity = 0;
     std::vector<std::shared_ptr<Ring>> rings;
+    std::shared_ptr<Ring> of_devices[kMostDevices];  // those of them that belong to no thread
     std::atomic<uint64_t> number{0};  // of the session: each one has rings of its own
 };
 
@@ -102,6 +103,22 @@ void write(const Event& event) {
     if (Ring* ring = own_ring()) ring->write(event);
 }
 
+void write_of_device(const Event& event) {
+    if (!on()) return;
+    Session& s = *session;
+    std::lock_guard lock(s.mutex);
+    if (s.users == 0) return;
+    std::shared_ptr<Ring>& ring = s.of_devices[event.device];
+    if (!ring) {
+        ring = std::make_shared<Ring>();
+        ring->capacity = s.capacity;
+        ring->name = "device";
+        ring->thread = -1 - int64_t{event.device};
+        s.rings.push_back(ring);
+    }
+    ring->write(event);
+}
+
 uint64_t next_flow() { return flows.fetch_add(1, std::memory_order_relaxed) + 1; }
 
 void count_memory(int64_t bytes, int device) {
@@ -137,6 +154,7 @@ int64_t start(size_t capacity, std::span<const int64_t> memory) {
     s.capacity = s.users == 0 ? capacity : std::max(s.capacity, capacity);
     if (s.users++ == 0) {
         s.rings.clear();
+        for (auto& ring : s.of_devices) ring = nullptr;
         for (size_t i = 0; i < memory.size(); ++i)
             memory_in_use[i].store(memory[i], std::memory_order_relaxed);
         s.number.fetch_add(1, std::memory_order_release);

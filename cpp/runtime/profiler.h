@@ -21,6 +21,7 @@ enum class Kind : uint8_t {
     Fuse,    // recorded operations became groups
     Wait,    // a thread waited for recorded work, or ran it while it waited
     Work,    // a group of recorded operations ran
+    Queue,   // work was handed to an accelerator
     Begin,   // of a recorded operation, inside of the Work that came last: ends its flow
     Memory,  // a block of memory came (written > 0) or went (read > 0)
 };
@@ -52,6 +53,8 @@ int64_t now();
 const std::string* intern(std::string_view text);
 // Appends an event to the ring of this thread, if the profiler is on.
 void write(const Event& event);
+// Appends an event to the ring of its device, which no thread did.
+void write_of_device(const Event& event);
 // A number for the next recorded operation.
 uint64_t next_flow();
 // Counts memory that came (bytes > 0) or went, and writes an event.
@@ -83,7 +86,7 @@ class Span {
     Event event_;
 };
 
-// A span of work on a device.
+// A span of work that a thread does for a device.
 class WorkSpan : public Span {
   public:
     WorkSpan(Category category, const char* name, int device) : Span(Kind::Work, category, name) {
@@ -98,8 +101,8 @@ class WorkSpan : public Span {
 int64_t start(size_t capacity, std::span<const int64_t> memory);
 
 struct Thread {
-    int64_t number;             // of the system
-    std::string name;           // "main", "runner", or "thread"
+    int64_t number;             // of the system; below 0 for a device
+    std::string name;           // "main", "runner", "thread", or "device"
     std::vector<Event> events;  // in the order of their ends
     int64_t lost = 0;           // that were overwritten
 };

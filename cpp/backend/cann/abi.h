@@ -33,15 +33,17 @@
 #define ASC_CANN_EVENT_STATES(X)              \
     X(ACL_EVENT_RECORDED_STATUS_NOT_READY, 0) \
     X(ACL_EVENT_RECORDED_STATUS_COMPLETE, 1)
+#define ASC_CANN_REGISTER_TYPES(X) X(ACL_HOST_REGISTER_MAPPED, 0)
 
 // X(enum, list of its values)
-#define ASC_CANN_ENUMS(X)                             \
-    X(aclDataType, ASC_CANN_DATA_TYPES)               \
-    X(aclFormat, ASC_CANN_FORMATS)                    \
-    X(aclrtMemMallocPolicy, ASC_CANN_MALLOC_POLICIES) \
-    X(aclrtMemcpyKind, ASC_CANN_MEMCPY_KINDS)         \
-    X(aclrtMemAttr, ASC_CANN_MEMORY_ATTRIBUTES)       \
-    X(aclrtEventRecordedStatus, ASC_CANN_EVENT_STATES)
+#define ASC_CANN_ENUMS(X)                              \
+    X(aclDataType, ASC_CANN_DATA_TYPES)                \
+    X(aclFormat, ASC_CANN_FORMATS)                     \
+    X(aclrtMemMallocPolicy, ASC_CANN_MALLOC_POLICIES)  \
+    X(aclrtMemcpyKind, ASC_CANN_MEMCPY_KINDS)          \
+    X(aclrtMemAttr, ASC_CANN_MEMORY_ATTRIBUTES)        \
+    X(aclrtEventRecordedStatus, ASC_CANN_EVENT_STATES) \
+    X(aclrtHostRegisterType, ASC_CANN_REGISTER_TYPES)
 
 // Codes by the names under which CANN documents them; X(name, value).
 #define ASC_CANN_ERRORS(X)                          \

@@ -25,6 +25,9 @@ class StreamEvent : public DeviceEvent {
     explicit StreamEvent(std::shared_ptr<Mark> mark) : mark_(std::move(mark)) {}
     bool done() override { return mark_->reached(); }
     void wait() override { mark_->wait(); }
+    double milliseconds_since(const DeviceEvent& earlier) override {
+        return mark_->milliseconds_since(*static_cast<const StreamEvent&>(earlier).mark_);
+    }
 
   private:
     std::shared_ptr<Mark> mark_;
@@ -85,6 +88,14 @@ class CannDevice : public Device {
 
     // ---- bytes
 
+    bool adopt(const Block& to, const Ref<Block>& from, int64_t offset) override {
+        const Turn turn(npu_.stream, "upload");
+        Piece& piece = piece_of(to);
+        const Staging::Buffer buffer = npu_.staging.lend(from, offset, piece.nbytes);
+        if (buffer.data) npu_.wait_for_use(piece, buffer);
+        return buffer.data != nullptr;
+    }
+
     void upload(const Block& to, int64_t offset, const void* from, int64_t nbytes) override {
         if (nbytes == 0) return;
         const Turn turn(npu_.stream, "upload");
@@ -93,13 +104,8 @@ class CannDevice : public Device {
         if (!whole) npu_.bring(piece);
         const Staging::Buffer buffer = npu_.staging.take(nbytes);
         std::memcpy(buffer.data, from, static_cast<size_t>(nbytes));
+        if (whole) return npu_.wait_for_use(piece, buffer);
         npu_.written(piece);
-        if (whole) {
-            // The device asks for it when it needs it.
-            piece.on_device = false;
-            piece.mirror = buffer;
-            return;
-        }
         const Returning back(npu_.staging, buffer);
         npu_.copy_in(piece.chunk->data + offset, buffer.data, nbytes);
     }

@@ -1,6 +1,7 @@
 #include "backend/cann/memory.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "backend/cann/errors.h"
@@ -17,8 +18,44 @@ constexpr int64_t kSmall = int64_t{1} << 20;
 // Free page-locked memory that is kept.
 constexpr int64_t kMostCachedStaging = int64_t{256} << 20;
 constexpr int64_t kStagingUnit = 4096;
+// From here on page-locking memory where it lies costs less than copying it.
+constexpr int64_t kWorthLending = int64_t{1} << 20;
 
 constexpr int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+class Registered;
+
+// Memory of others that CANN has page-locked. To lock a byte twice would be an error.
+struct Locked {
+    std::mutex mutex;
+    std::map<const std::byte*, std::pair<int64_t, std::weak_ptr<const Registered>>> ranges;
+
+    // By the mutex.
+    bool meets(const std::byte* data, int64_t size) const {
+        const auto behind = ranges.lower_bound(data + size);
+        if (behind == ranges.begin()) return false;
+        const auto& [begin, range] = *std::prev(behind);
+        return begin + range.first > data;
+    }
+};
+Locked& locked = *new Locked;
+
+class Registered {
+  public:
+    // By the mutex, once CANN has it.
+    Registered(Ref<Block> memory, std::byte* data) : memory_(std::move(memory)), data_(data) {}
+    ~Registered() {
+        const std::lock_guard lock(locked.mutex);
+        locked.ranges.erase(data_);
+        acl().aclrtHostUnregister(data_);
+    }
+    Registered(const Registered&) = delete;
+    Registered& operator=(const Registered&) = delete;
+
+  private:
+    const Ref<Block> memory_;
+    std::byte* const data_;
+};
 
 }  // namespace
 
@@ -133,8 +170,9 @@ pool::Stats Pool::stats() const {
 
 void Staging::collect() {
     while (!returned_.empty() && (!returned_.front().mark || returned_.front().mark->reached())) {
-        const Buffer buffer = returned_.front().buffer;
+        const Buffer buffer = std::move(returned_.front().buffer);
         returned_.pop_front();
+        if (buffer.owner) continue;
         free_.emplace(buffer.size, buffer.data);
         cached_ += buffer.size;
     }
@@ -148,10 +186,10 @@ void Staging::collect() {
 
 Staging::Buffer Staging::take(int64_t nbytes) {
     collect();
-    Buffer buffer{nullptr, round_up(std::max<int64_t>(nbytes, 1), kStagingUnit)};
+    Buffer buffer{nullptr, round_up(std::max<int64_t>(nbytes, 1), kStagingUnit), nullptr};
     auto found = free_.lower_bound(buffer.size);
     if (found != free_.end() && found->first <= 2 * buffer.size) {
-        buffer = {found->second, found->first};
+        buffer = {found->second, found->first, nullptr};
         cached_ -= buffer.size;
         free_.erase(found);
     } else {
@@ -163,6 +201,30 @@ Staging::Buffer Staging::take(int64_t nbytes) {
     return buffer;
 }
 
+Staging::Buffer Staging::lend(const Ref<Block>& memory, int64_t offset, int64_t nbytes) {
+    if (nbytes < kWorthLending || !acl().aclrtHostRegister || !acl().aclrtHostUnregister) return {};
+    collect();
+    std::byte* const data = memory->data() + offset;
+    const std::lock_guard lock(locked.mutex);
+    std::shared_ptr<const Registered> owner;
+    if (const auto found = locked.ranges.find(data); found != locked.ranges.end()) {
+        if (found->second.first == nbytes) owner = found->second.second.lock();
+    }
+    if (!owner) {
+        void* on_device = nullptr;
+        if (locked.meets(data, nbytes)) return {};
+        if (acl().aclrtHostRegister(data, static_cast<uint64_t>(nbytes), ACL_HOST_REGISTER_MAPPED,
+                                    &on_device) != 0) {
+            acl().aclGetRecentErrMsg();  // or it would belong to the next error
+            return {};
+        }
+        owner = std::make_shared<const Registered>(memory, data);
+        locked.ranges[data] = {nbytes, owner};
+    }
+    used_ += nbytes;
+    return {data, nbytes, std::move(owner)};
+}
+
 void Staging::give(Buffer buffer) noexcept {
     used_ -= buffer.size;
     std::shared_ptr<Mark> mark;
@@ -172,10 +234,11 @@ void Staging::give(Buffer buffer) noexcept {
         try {
             stream_.wait();
         } catch (const std::exception&) {
-            return;  // the stream is lost: nobody can tell when its copies end
+            stranded_.push_back(std::move(buffer));
+            return;
         }
     }
-    returned_.push_back({buffer, std::move(mark)});
+    returned_.push_back({std::move(buffer), std::move(mark)});
 }
 
 void Staging::free_cached() {

@@ -11,8 +11,10 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include "backend/cann/stream.h"
+#include "core/storage.h"
 #include "runtime/pool.h"
 
 namespace asc::cann {
@@ -62,9 +64,13 @@ class Staging {
     struct Buffer {
         std::byte* data = nullptr;
         int64_t size = 0;
+        std::shared_ptr<const void> owner;  // of memory that is not CANN's
     };
     // At least nbytes; no queued copy uses it.
     Buffer take(int64_t nbytes);
+    // The memory of somebody who does not write to it, to read it; without data where CANN does not
+    // take it, or copying is as good.
+    Buffer lend(const Ref<Block>& memory, int64_t offset, int64_t nbytes);
     // Queued copies may still use it.
     void give(Buffer buffer) noexcept;
     int64_t used() const { return used_; }
@@ -79,6 +85,7 @@ class Staging {
 
     Stream& stream_;
     std::deque<Returned> returned_;
+    std::vector<Buffer> stranded_;  // on a lost stream, whose copies may never end
     std::multimap<int64_t, std::byte*> free_;
     int64_t used_ = 0, cached_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backend/device_span.h"
 #include "core/view.h"
 #include "runtime/profiler.h"
 
@@ -149,6 +150,12 @@ const View& Npu::table(Table which) {
     return *made;
 }
 
+void Npu::wait_for_use(Piece& piece, const Staging::Buffer& bytes) {
+    written(piece);
+    piece.on_device = false;
+    piece.mirror = bytes;
+}
+
 void Npu::bring(Piece& piece) {
     if (piece.on_device) return;
     if (piece.mirror.data) copy_in(piece.chunk->data, piece.mirror.data, piece.nbytes);
@@ -157,11 +164,10 @@ void Npu::bring(Piece& piece) {
 }
 
 void Npu::mirror(Piece& piece) {
-    profiler::WorkSpan span(profiler::Category::Copy, "download", index(id_));
-    if (span) span->read = piece.nbytes;
     const Staging::Buffer buffer = staging.take(piece.nbytes);
     try {
         copy_out(buffer.data, piece.chunk->data, piece.nbytes);
+        const profiler::Span span(profiler::Kind::Wait, profiler::Category::Wait, "wait");
         stream.wait();
     } catch (...) {
         staging.give(buffer);
@@ -171,7 +177,7 @@ void Npu::mirror(Piece& piece) {
 }
 
 void Npu::copy_in(std::byte* to, const std::byte* from, int64_t nbytes) {
-    profiler::WorkSpan span(profiler::Category::Copy, "upload", index(id_));
+    DeviceSpan span(profiler::Category::Copy, "upload", id_);
     if (span) span->written = nbytes;
     const auto n = static_cast<size_t>(nbytes);
     check("aclrtMemcpyAsync",
@@ -181,6 +187,8 @@ void Npu::copy_in(std::byte* to, const std::byte* from, int64_t nbytes) {
 }
 
 void Npu::copy_out(std::byte* to, const std::byte* from, int64_t nbytes) {
+    DeviceSpan span(profiler::Category::Copy, "download", id_);
+    if (span) span->read = nbytes;
     const auto n = static_cast<size_t>(nbytes);
     check("aclrtMemcpyAsync",
           acl().aclrtMemcpyAsync(to, n, from, n, ACL_MEMCPY_DEVICE_TO_HOST, stream.handle()));

@@ -64,6 +64,8 @@ class Npu {
     bool transfer(const Array& dst, const Array& src);
 
     // ---- the bytes of arrays
+    // These are the last written ones; the device asks for them when it needs them.
+    void wait_for_use(Piece& piece, const Staging::Buffer& bytes);
     // Brings the last written ones to the device.
     void bring(Piece& piece);
     // The device has written to it.

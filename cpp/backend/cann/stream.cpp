@@ -67,6 +67,14 @@ void Mark::wait() {
     check("aclrtSynchronizeEvent", acl().aclrtSynchronizeEvent(event_));
 }
 
+double Mark::milliseconds_since(const Mark& earlier) const {
+    InContext here(context_);
+    float milliseconds = 0;
+    check("aclrtEventElapsedTime",
+          acl().aclrtEventElapsedTime(&milliseconds, earlier.event_, event_));
+    return milliseconds;
+}
+
 std::unique_lock<std::recursive_mutex> Stream::lock() {
     refuse_after_fork();
     return std::unique_lock(mutex_);

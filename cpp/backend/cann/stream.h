@@ -35,6 +35,8 @@ class Mark {
     Mark& operator=(const Mark&) = delete;
     bool reached();
     void wait();
+    // Both have been reached.
+    double milliseconds_since(const Mark& earlier) const;
 
   private:
     aclrtContext context_;

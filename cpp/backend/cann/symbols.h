@@ -6,32 +6,35 @@
 // leaves null.
 
 // Of libacl_rt.so, formerly libascendcl.so.
-#define ASC_CANN_RUNTIME(X)                                                                \
-    X(Required, aclError, aclInit, (const char*))                                          \
-    X(Required, aclError, aclrtGetDeviceCount, (uint32_t*))                                \
-    X(Required, aclError, aclrtSetDevice, (int32_t))                                       \
-    X(Required, aclError, aclrtGetCurrentContext, (aclrtContext*))                         \
-    X(Required, aclError, aclrtSetCurrentContext, (aclrtContext))                          \
-    X(Required, aclError, aclrtCreateStream, (aclrtStream*))                               \
-    X(Required, aclError, aclrtDestroyStream, (aclrtStream))                               \
-    X(Required, aclError, aclrtSynchronizeStream, (aclrtStream))                           \
-    X(Required, aclError, aclrtCreateEventExWithFlag, (aclrtEvent*, uint32_t))             \
-    X(Required, aclError, aclrtDestroyEvent, (aclrtEvent))                                 \
-    X(Required, aclError, aclrtRecordEvent, (aclrtEvent, aclrtStream))                     \
-    X(Required, aclError, aclrtQueryEventStatus, (aclrtEvent, aclrtEventRecordedStatus*))  \
-    X(Required, aclError, aclrtSynchronizeEvent, (aclrtEvent))                             \
-    X(Required, aclError, aclrtMalloc, (void**, size_t, aclrtMemMallocPolicy))             \
-    X(Required, aclError, aclrtFree, (void*))                                              \
-    X(Required, aclError, aclrtMallocHost, (void**, size_t))                               \
-    X(Required, aclError, aclrtFreeHost, (void*))                                          \
-    X(Required, aclError, aclrtMemcpyAsync,                                                \
-      (void*, size_t, const void*, size_t, aclrtMemcpyKind, aclrtStream))                  \
-    X(Required, aclError, aclrtMemsetAsync, (void*, size_t, int32_t, size_t, aclrtStream)) \
-    X(Required, aclError, aclrtGetMemInfo, (aclrtMemAttr, size_t*, size_t*))               \
-    X(Required, const char*, aclrtGetSocName, ())                                          \
-    X(Required, const char*, aclGetRecentErrMsg, ())                                       \
-    X(Optional, aclError, aclsysGetVersionStr, (char*, char*))                             \
-    X(Optional, aclError, aclrtGetVersion, (int32_t*, int32_t*, int32_t*))                 \
+#define ASC_CANN_RUNTIME(X)                                                                    \
+    X(Required, aclError, aclInit, (const char*))                                              \
+    X(Required, aclError, aclrtGetDeviceCount, (uint32_t*))                                    \
+    X(Required, aclError, aclrtSetDevice, (int32_t))                                           \
+    X(Required, aclError, aclrtGetCurrentContext, (aclrtContext*))                             \
+    X(Required, aclError, aclrtSetCurrentContext, (aclrtContext))                              \
+    X(Required, aclError, aclrtCreateStream, (aclrtStream*))                                   \
+    X(Required, aclError, aclrtDestroyStream, (aclrtStream))                                   \
+    X(Required, aclError, aclrtSynchronizeStream, (aclrtStream))                               \
+    X(Required, aclError, aclrtCreateEventExWithFlag, (aclrtEvent*, uint32_t))                 \
+    X(Required, aclError, aclrtDestroyEvent, (aclrtEvent))                                     \
+    X(Required, aclError, aclrtRecordEvent, (aclrtEvent, aclrtStream))                         \
+    X(Required, aclError, aclrtQueryEventStatus, (aclrtEvent, aclrtEventRecordedStatus*))      \
+    X(Required, aclError, aclrtSynchronizeEvent, (aclrtEvent))                                 \
+    X(Required, aclError, aclrtEventElapsedTime, (float*, aclrtEvent, aclrtEvent))             \
+    X(Required, aclError, aclrtMalloc, (void**, size_t, aclrtMemMallocPolicy))                 \
+    X(Required, aclError, aclrtFree, (void*))                                                  \
+    X(Required, aclError, aclrtMallocHost, (void**, size_t))                                   \
+    X(Required, aclError, aclrtFreeHost, (void*))                                              \
+    X(Required, aclError, aclrtMemcpyAsync,                                                    \
+      (void*, size_t, const void*, size_t, aclrtMemcpyKind, aclrtStream))                      \
+    X(Required, aclError, aclrtMemsetAsync, (void*, size_t, int32_t, size_t, aclrtStream))     \
+    X(Required, aclError, aclrtGetMemInfo, (aclrtMemAttr, size_t*, size_t*))                   \
+    X(Required, const char*, aclrtGetSocName, ())                                              \
+    X(Required, const char*, aclGetRecentErrMsg, ())                                           \
+    X(Optional, aclError, aclsysGetVersionStr, (char*, char*))                                 \
+    X(Optional, aclError, aclrtGetVersion, (int32_t*, int32_t*, int32_t*))                     \
+    X(Optional, aclError, aclrtHostRegister, (void*, uint64_t, aclrtHostRegisterType, void**)) \
+    X(Optional, aclError, aclrtHostUnregister, (void*))                                        \
     X(Optional, aclError, aclrtStreamAbort, (aclrtStream))
 
 // Of libnnopbase.so.

@@ -526,6 +526,8 @@ aclError aclrtHostRegister(void* address, uint64_t size, aclrtHostRegisterType t
         return violate(kBadParameter, "registered-twice", "%p is known already", address);
     }
     register_host(address, size);
+    count("registrations");
+    gauge("registered_bytes", static_cast<int64_t>(size));
     *on_device = address;
     return kOk;
 }
@@ -537,6 +539,7 @@ aclError aclrtHostUnregister(void* address) {
         return violate(kBadParameter, "foreign-memory", "%p is not registered", address);
     }
     host_access({touch(address, area->size, true)});
+    gauge("registered_bytes", -static_cast<int64_t>(area->size));
     release(*area);
     return kOk;
 }

@@ -262,9 +262,13 @@ CONTROL uint64_t cann_double_counter(const char* name) {
 
 CONTROL void cann_double_reset_counters() {
     std::lock_guard guard(big_lock());
-    const uint64_t held = state().counters["device_bytes"];
-    state().counters.clear();
-    state().counters["device_bytes"] = state().counters["device_bytes_peak"] = held;
+    auto& counters = state().counters;
+    const auto before = std::exchange(counters, {});
+    for (const std::string gauge : {"device_bytes", "pinned_bytes", "registered_bytes"}) {
+        if (const auto held = before.find(gauge); held != before.end()) {
+            counters[gauge] = counters[gauge + "_peak"] = held->second;
+        }
+    }
 }
 
 CONTROL uint64_t cann_double_live(const char* kind) {

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import time
 import warnings
 
 import numpy as np
@@ -83,6 +85,73 @@ def test_memory_of_the_device_is_counted():
     used = [e for e in recorded._recording.events() if e.kind == "memory"]
     number = recorded._recording.devices.index("npu:0")
     assert any(e.device == number and e.written >= 4 * N for e in used)
+
+
+def work(recorded):
+    """Return the work of the device itself, in the order of time."""
+    rows = [t for t in recorded._recording.threads if t.is_device]
+    return sorted((e for t in rows for e in t.events if e.kind == "work"), key=lambda e: e.begin)
+
+
+def test_the_times_are_the_devices():
+    """The double runs work when somebody waits for it, which is when its clock has it begin."""
+    x = on_npu(np.ones(N, np.float32)) + 1
+    runtime.evaluate(x)
+    runtime.synchronize()
+    with Profiler() as recorded:
+        y = xp.exp(x)
+        runtime.evaluate(y)
+        time.sleep(0.05)
+        back(y * 2)
+    (queued,) = [e for e in recorded._recording.events() if e.kind == "queue" and e.name == "exp"]
+    exp, multiply, download = work(recorded)
+    assert [exp.name, multiply.name, download.name] == ["exp", "multiply", "download"]
+    assert exp.begin < exp.end <= multiply.begin < multiply.end <= download.begin < download.end
+    assert recorded._recording.since <= exp.begin
+    assert queued.category == "host"
+    assert queued.bytes == 0
+    assert exp.bytes == 8 * N
+    if os.environ.get("CANN_DOUBLE_SEED", "0") == "0":
+        assert exp.begin - queued.end >= 5e7
+
+
+def test_uploads_lie_inside_of_the_work_that_asks_for_them():
+    x = on_npu(np.ones(N, np.float32))
+    with Profiler() as recorded:
+        runtime.evaluate(xp.exp(x))
+    exp, upload = work(recorded)
+    assert (exp.name, upload.name) == ("exp", "upload")
+    assert exp.begin <= upload.begin < upload.end <= exp.end
+
+
+def test_work_of_a_stream_that_fails_has_the_hosts_times(control):
+    x = on_npu(np.ones(N, np.float32))
+    with Profiler() as recorded:
+        control.fault("aclnnExp!=507015")
+        with pytest.raises(RuntimeError, match="aclrt"):
+            back(xp.exp(x))
+        control.clear_faults()
+        np.testing.assert_array_equal(back(x + 1), np.full(N, 2, np.float32))
+    names = [e.name for e in work(recorded)]
+    assert {"exp", "add"} <= set(names)
+    assert all(e.duration >= 0 for e in work(recorded))
+
+
+def test_an_event_has_the_time_of_the_device():
+    x = on_npu(np.ones(N, np.float32)) + 1
+    runtime.evaluate(x)
+    runtime.synchronize()
+    begin, end = runtime.Event(), runtime.Event()
+    start = time.perf_counter()
+    begin.record()
+    time.sleep(0.05)
+    runtime.evaluate(xp.exp(x))
+    end.record()
+    milliseconds = begin.elapsed_time(end)
+    assert 0 < milliseconds <= (time.perf_counter() - start) * 1e3
+    assert end.elapsed_time(begin) == -milliseconds
+    if os.environ.get("CANN_DOUBLE_SEED", "0") == "0":
+        assert milliseconds < 50  # nobody waited for the first one while the host slept
 
 
 VALUES = np.random.default_rng(0).random(50_000, dtype=np.float32)

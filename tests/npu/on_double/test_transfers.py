@@ -1,5 +1,6 @@
 """What moves between the host and the NPU, counted by the double."""
 
+import gc
 import os
 import pickle
 
@@ -158,3 +159,72 @@ def test_tools_of_this_library_take_arrays_of_an_npu():
         lambda x: x.to_device("npu:0") + 0, "float32", 10, reference=lambda x: x
     )
     assert report.max_ulp == 0
+
+
+# ---- memory of others that nobody writes to
+
+N = 1 << 19
+
+
+@pytest.fixture
+def mapped(tmp_path):
+    """A read-only map of a file with 2 MiB of float32."""
+    np.arange(N, dtype=np.float32).tofile(tmp_path / "numbers")
+    return np.memmap(tmp_path / "numbers", np.float32, "r")
+
+
+def test_a_read_only_map_is_not_copied_on_the_host(control, mapped):
+    runtime.MemoryPool("npu:0").free_all_blocks()
+    pinned = control.counter("pinned_bytes")
+    x = xp.asarray(mapped, device="npu:0")
+    assert control.counter("registered_bytes") == mapped.nbytes
+    assert moved(control) == (0, 0)
+    total = xp.sum(x)
+    y = xp.asarray(mapped, device="npu:0") + x
+    assert control.counter("registrations") == 1
+    np.testing.assert_array_equal(back(x), mapped)
+    assert float(total) == pytest.approx(N * (N - 1) / 2, rel=1e-6)
+    assert moved(control)[0] <= 2 * mapped.nbytes + 4096
+    assert control.counter("pinned_bytes") - pinned < 1 << 20
+    np.testing.assert_array_equal(back(y), mapped * 2)
+    x[0] = 7
+    del y
+    np.testing.assert_array_equal(back(x)[:2], [7, 1])
+    assert mapped[0] == 0
+    del x, total
+    runtime.MemoryPool("npu:0").free_all_blocks()
+    assert control.counter("registered_bytes") == 0
+
+
+def test_bytes_stay_locked_until_their_copy_has_run(control):
+    a = np.arange(N, dtype=np.float32)
+    x = xp.asarray(memoryview(a.tobytes()).cast("f"), device="npu:0")
+    y = x + 1
+    runtime.evaluate(y)
+    del x
+    gc.collect()
+    np.testing.assert_array_equal(back(y), a + 1)
+    runtime.MemoryPool("npu:0").free_all_blocks()
+    assert (control.counter("registrations"), control.counter("registered_bytes")) == (1, 0)
+
+
+@pytest.mark.parametrize("kind", ["small", "writable", "refused", "overlapping"])
+def test_what_is_not_locked_is_copied(control, mapped, kind):
+    if kind == "refused":
+        control.fault("aclrtHostRegister=207000")
+    source = {"small": mapped[:1000], "writable": mapped.copy()}.get(kind, mapped)
+    first = xp.asarray(mapped[: N // 2 + 9], device="npu:0") if kind == "overlapping" else None
+    np.testing.assert_array_equal(back(xp.asarray(source, device="npu:0") + 1), source + 1)
+    assert control.counter("registrations") == (first is not None)
+
+
+def test_two_devices_share_a_lock(control, mapped):
+    x, y = (xp.asarray(mapped, device=f"npu:{n}") for n in range(2))
+    np.testing.assert_array_equal(back(x + 1), mapped + 1)
+    del x
+    runtime.MemoryPool("npu:0").free_all_blocks()
+    np.testing.assert_array_equal(back(y + 2), mapped + 2)
+    assert control.counter("registrations") == 1
+    del y
+    runtime.MemoryPool("npu:1").free_all_blocks()
+    assert control.counter("registered_bytes") == 0

@@ -1,0 +1,51 @@
+"""What `import ascend_array_api` takes beyond `import numpy`: python benchmarks/imports.py
+
+Each import is in a process of its own, in turns; medians of elapsed and of processor time.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+
+PROGRAM = """
+import json, sys, time
+begin, used = time.perf_counter(), time.process_time()
+import {module}
+print(json.dumps([time.perf_counter() - begin, time.process_time() - used]))
+"""
+
+
+def seconds(module: str) -> list[float]:
+    """Return elapsed and processor seconds of one import, which must print nothing else."""
+    command = [sys.executable, "-W", "error", "-c", PROGRAM.format(module=module)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert not done.stderr, done.stderr
+    found: list[float] = json.loads(done.stdout)
+    return found
+
+
+def main() -> None:
+    """Print both medians for both modules, and the differences."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--repeat", type=int, default=20, help="of each (default: 20)")
+    repeat = parser.parse_args().repeat
+    times: dict[str, list[list[float]]] = {"numpy": [], "ascend_array_api": []}
+    for _ in range(repeat):
+        for module, found in times.items():
+            found.append(seconds(module))
+    medians = {
+        module: [1e3 * statistics.median(column) for column in zip(*found, strict=True)]
+        for module, found in times.items()
+    }
+    medians["difference"] = [
+        own - of_numpy
+        for own, of_numpy in zip(medians["ascend_array_api"], medians["numpy"], strict=True)
+    ]
+    for name, (elapsed, used) in medians.items():
+        print(f"{name:<18}{elapsed:8.1f} ms elapsed {used:8.1f} ms of processor time")
+
+
+if __name__ == "__main__":
+    main()
