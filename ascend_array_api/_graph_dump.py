@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from . import _graph_picture, _graph_rules
+from . import _graph_rules
 from ._graph_rules import GraphDict
 
 FORMATS = (".json", ".dot", ".svg")
@@ -38,6 +38,9 @@ def render(graphs: list[GraphDict], suffix: str, fused: bool) -> str:
     """Return the text of a file."""
     if suffix == ".json":
         return json.dumps(document(graphs, fused), indent=1)
+    # Imported when used: it would slow down every import.
+    from . import _graph_picture
+
     draw = _graph_picture.picture_after if fused else _graph_picture.picture_before
     pictures = [draw(graph, set(range(len(graph["nodes"])))) for graph in graphs]
     return (_graph_picture.to_svg if suffix == ".svg" else _graph_picture.to_dot)(pictures)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
 import platform
@@ -108,6 +107,9 @@ def _machine() -> str:
 
 
 def _checksum(machines: dict[str, _Choices]) -> str:
+    # Imported when used: it would slow down every import.
+    import hashlib
+
     return hashlib.sha256(json.dumps(machines, sort_keys=True).encode()).hexdigest()
 
 

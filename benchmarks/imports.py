@@ -1,13 +1,16 @@
 """What `import ascend_array_api` takes beyond `import numpy`: python benchmarks/imports.py
 
-Each import is in a process of its own, in turns; medians of elapsed and of processor time.
+Each import is in a process of its own, in turns; medians of elapsed and of processor time. The
+bytecode is there, as in an installation.
 """
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 
 PROGRAM = """
 import json, sys, time
@@ -17,10 +20,12 @@ print(json.dumps([time.perf_counter() - begin, time.process_time() - used]))
 """
 
 
-def seconds(module: str) -> list[float]:
+def seconds(module: str, bytecode: str) -> list[float]:
     """Return elapsed and processor seconds of one import, which must print nothing else."""
     command = [sys.executable, "-W", "error", "-c", PROGRAM.format(module=module)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    env["PYTHONPYCACHEPREFIX"] = bytecode
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     assert not done.stderr, done.stderr
     found: list[float] = json.loads(done.stdout)
     return found
@@ -32,9 +37,12 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=20, help="of each (default: 20)")
     repeat = parser.parse_args().repeat
     times: dict[str, list[list[float]]] = {"numpy": [], "ascend_array_api": []}
-    for _ in range(repeat):
-        for module, found in times.items():
-            found.append(seconds(module))
+    with tempfile.TemporaryDirectory() as bytecode:
+        for module in times:
+            seconds(module, bytecode)
+        for _ in range(repeat):
+            for module, found in times.items():
+                found.append(seconds(module, bytecode))
     medians = {
         module: [1e3 * statistics.median(column) for column in zip(*found, strict=True)]
         for module, found in times.items()
