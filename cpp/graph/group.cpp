@@ -327,7 +327,18 @@ Failure Work::inherited() const {
 void Work::reuse_inputs(const std::function<bool(Storage&)>& spare) {
     if (library || product || !sinks.empty()) return;
     inherits.reserve(call.outputs.size());  // what is spare is gone: nothing may fail after that
-    for (const Array& out : call.outputs) {
+    // Another result is read from that memory as it is stored, which may be after this one.
+    const auto is_copied = [&](const Storage& donor, size_t but) {
+        for (size_t k = 0; k < call.outputs.size(); ++k) {
+            const Value& value = call.finished->outputs[k].value;
+            if (k != but && value.from == Value::From::Input &&
+                call.inputs[value.index].storage.get() == &donor)
+                return true;
+        }
+        return false;
+    };
+    for (size_t place = 0; place < call.outputs.size(); ++place) {
+        const Array& out = call.outputs[place];
         const auto replaced = [&](const Array& x) {
             return x.storage->promised() && x.offset == 0 && x.dtype == out.dtype &&
                    x.size() * bits(x.dtype) == x.storage->nbytes() * 8;
@@ -340,7 +351,7 @@ void Work::reuse_inputs(const std::function<bool(Storage&)>& spare) {
         };
         for (const Array& x : call.inputs) {
             const Ref<Storage> donor = x.storage;
-            if (donor->promised() || !fits(x)) continue;
+            if (donor->promised() || !fits(x) || is_copied(*donor, place)) continue;
             // Other views would see other elements change.
             if (!std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Array& other) {
                     return !may_overlap(other, x) || (other.storage == donor && fits(other));

@@ -479,10 +479,17 @@ bool Tape::next_segment() {
     if (segments_.empty()) return false;
     Segment& front = segments_.front();
     const size_t all = front.entries.size();
-    const size_t taken =
-        predictive.load(std::memory_order_relaxed) ? CapturedPlans::stretch(front.entries) : all;
-    running_segment_ = taken < all ? split(front, taken) : std::move(front);
-    if (taken == all) segments_.pop_front();
+    if (predictive.load(std::memory_order_relaxed)) {
+        try {
+            const size_t taken = CapturedPlans::stretch(front.entries);
+            if (taken < all) running_segment_ = split(front, taken);
+        } catch (const std::bad_alloc&) {  // then all of it is taken, which needs no memory
+        }
+    }
+    if (!running_segment_) {
+        running_segment_ = std::move(front);
+        segments_.pop_front();
+    }
     waiting_entries_ -= running_segment_->entries.size();
     waiting_bytes_ -= running_segment_->held;
     changed_.notify_all();

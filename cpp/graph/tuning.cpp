@@ -87,7 +87,10 @@ void Tuner::took(int choice, int64_t nanoseconds) {
         chosen_ = 0;
     std::lock_guard lock(table().mutex);
     if (table().choices.size() >= kMostLearned) table().choices.clear();
-    table().choices[key_] = chosen_;
+    try {
+        table().choices[key_] = chosen_;
+    } catch (const std::bad_alloc&) {  // it is known here, and not kept for later
+    }
 }
 
 Tuner::Run::Run(Tuner& tuner) : tuner_(tuner) {

@@ -176,3 +176,44 @@ def test_threads_share_no_byte_of_a_bool_array_written_backwards(child):
         """,
         NUM_THREADS="8",
     )
+
+
+STENCILS = """
+import operator
+import random
+
+PARTS = [slice(None, -2), slice(1, -1), slice(2, None)]  # as long as each other
+OPERATORS = [operator.add, operator.sub, operator.mul]
+
+def program(seed, lib):
+    r = random.Random(seed)
+    names = [lib.asarray(np.arange(6000, dtype=dtype) * (k + 1)) for k in range(3)]
+    for _ in range(r.randrange(3, 14)):
+        to, left, right = (r.randrange(3) for _ in range(3))
+        x, y = names[left][r.choice(PARTS)], names[right][r.choice(PARTS)]
+        value = r.choice(OPERATORS)(x, r.choice([y, y, 3]))
+        kind = r.randrange(6)
+        if kind < 4:
+            names[to][r.choice(PARTS)] = value  # which dies here
+        elif kind == 4:
+            names[to] = lib.concat([value, names[left][:2]])
+        else:
+            names[to] = names[left] + names[right]  # its memory may be that of what has died
+    return [np.asarray(x) for x in names]
+"""
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8", "complex64"])
+def test_random_stencils(child, defer, dtype):
+    child(
+        SETUP
+        + f"dtype = {dtype!r}"
+        + STENCILS
+        + """
+for seed in range(150):
+    with np.errstate(all="ignore"):
+        for x, a in zip(program(seed, xp), program(seed, np)):
+            np.testing.assert_array_equal(x, a, err_msg=f"program {seed}")
+""",
+        DEFER=defer,
+    )

@@ -40,6 +40,7 @@ SWEEPS = [
     ("new", 6000, {}),
     ("new", 24, {"DEFER": "always"}),
     ("new", 70_000, {"NUM_THREADS": "4"}),
+    ("new", 6000, {"MODE": "predictive"}),
     ("python", 24, {}),
 ]
 
@@ -83,3 +84,9 @@ def test_one_missing_allocation_is_made_good(kind, fusion, child_env):
     """Work that was recorded needs less memory the second time: entry by entry."""
     require(kind)
     run([HERE / "one_missing.py", kind], child_env | {"ASCEND_ARRAY_API_FUSION": fusion})
+
+
+@pytest.mark.parametrize("n", [2, 5, 7, 31, 97])
+def test_loops_that_run_by_a_plan(n, child_env):
+    require("new")
+    run([HERE / "loops.py", str(n)], child_env)
