@@ -37,6 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-examples", type=int, default=100, help="of each test of the suite (default: 100)"
     )
+    parser.add_argument(
+        "--select", metavar="NAME", help="of the suite and the kit only what tests this function"
+    )
     parser.add_argument("--samples", type=int, default=100_000, help="inputs of each function")
     parser.add_argument("--megabytes", type=int, default=256, help="size of arrays that are timed")
     parser.add_argument("--matrix", type=int, default=4096, help="extent of timed matrices")
@@ -102,7 +105,8 @@ def _suite(args: argparse.Namespace) -> dict[str, Any]:
     """Run the official suite, which a checkout of the project has beside it."""
     if not _RUNNER.is_file():
         return {"good": False, "error": "run this in a checkout of the project, with its suite"}
-    done = _child(args, str(_RUNNER), "--max-examples", str(args.max_examples))
+    chosen = ["-k", args.select] if args.select else []
+    done = _child(args, str(_RUNNER), "--max-examples", str(args.max_examples), *chosen)
     counts = re.search(r"official suite \(\w+\): (\d+) passed, (\d+) failed", done.stdout)
     failed = sorted(set(re.findall(r"^FAILED \S*?::(\w+)", done.stdout, flags=re.MULTILINE)))
     unexpected = [name for name in failed if name not in EXPECTED_FAILURES]
@@ -119,7 +123,8 @@ def _suite(args: argparse.Namespace) -> dict[str, Any]:
 
 def _kit(args: argparse.Namespace) -> dict[str, Any]:
     """Run the project's own conformance kit."""
-    done = _child(args, "-m", "ascend_array_api", "conformance")
+    chosen = ["--select", args.select] if args.select else []
+    done = _child(args, "-m", "ascend_array_api", "conformance", *chosen)
     lines = done.stdout.splitlines()
     return {
         "good": done.returncode == 0,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -83,6 +84,39 @@ def test_verify_npu_writes_a_report(child_env, double, tmp_path):
     assert all(row["max_ulp"] < 2 for row in found["accuracy"]["functions"].values())
     assert all(value > 0 for value in found["speed"].values())
     assert found["fallback"]["routes to the host"] == len(found["fallback"]["routes"]) > 100
+
+
+def verify(env, double, tmp_path, *arguments):
+    """Run verify-npu on the double; return its status, and its report."""
+    report = tmp_path / "report.json"
+    command = [sys.executable, "-W", "ignore", "-m", "ascend_array_api", "verify-npu"]
+    done = subprocess.run(
+        [*command, *arguments, "--report", str(report)],
+        env=env | {"ASCEND_ARRAY_API_CANN_PATH": str(double)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    return done.returncode, json.loads(report.read_text())
+
+
+def test_verify_npu_runs_the_kit(child_env, double, tmp_path):
+    status, found = verify(child_env, double, tmp_path, "--only", "kit", "--select", "floor")
+    assert status == 0, found
+    assert found["kit"]["good"]
+    assert any(re.match(r"all +[1-9]\d* +0 ", line) for line in found["kit"]["text"]), found
+
+
+def test_verify_npu_runs_the_suite(child_env, double, tmp_path):
+    chosen = ["--only", "suite", "--max-examples", "2", "--select", "dlpack"]
+    status, found = verify(child_env, double, tmp_path, *chosen)
+    if "MISSING" in "".join(found["suite"]["end"]):
+        pytest.skip("the official suite is not here")
+    assert status == 0, found
+    # The other one that an NPU has to fail asks for copies at random.
+    assert "test_dlpack_device" in found["suite"]["expected failures"]
+    assert found["suite"]["unexpected"] == 0
+    assert found["suite"]["passed"] > 0
 
 
 def test_verify_npu_without_one_says_so(child_env, tmp_path):
