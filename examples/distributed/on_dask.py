@@ -21,15 +21,21 @@ def read(table: Path, start: int) -> Any:
     return xp.asarray(zarr.open_array(table, mode="r")[start : start + ROWS_OF_CHUNK])
 
 
+def finished(result: Any) -> Any:
+    """Compute a task's result: while it is only recorded, it keeps the rows that it is made of."""
+    xp.runtime.evaluate(result)
+    return result
+
+
 def total(rows: Any) -> Any:
     """Sum the columns."""
-    return xp.sum(rows, axis=0)
+    return finished(xp.sum(rows, axis=0))
 
 
 def products(rows: Any, mean: Any) -> Any:
     """Multiply the columns with each other, without their means."""
     centred = rows - mean
-    return centred.T @ centred
+    return finished(centred.T @ centred)
 
 
 def store(scores: Path, start: int, rows: Any, mean: Any, directions: Any) -> None:

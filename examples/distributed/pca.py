@@ -27,8 +27,13 @@ EXECUTORS = (
 # Dask's own processes pass every chunk through the parent: they need more than the default limit.
 BY_DEFAULT = [e for e in EXECUTORS if not e.startswith("dask:processes")]
 TOLERANCE = 1e-9
-# Chunks that are freed go back to the system: glibc would keep them, one heap for each thread.
-GIVE_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": str(2**20)}
+# Chunks that are freed go back to the system, so that Zarr, too, gets their memory: glibc would keep
+# them, one heap for each thread, and so would the pool.
+GIVE_BACK = {
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": str(2**20),
+    "ASCEND_ARRAY_API_POOL": "off",
+}
 
 
 def compare(executor: str, limit: int, table: Path, wanted: tuple[Any, Any]) -> bool:

@@ -82,6 +82,31 @@ def test_pools_of_processes(child_env, tmp_path, method):
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 
+TASKS = """
+import on_dask
+
+import ascend_array_api as xp
+
+pool = xp.runtime.MemoryPool()
+rows = xp.ones((50_000, 8)) + xp.zeros((50_000, 1))
+xp.runtime.evaluate(rows)
+results = [on_dask.total(rows), on_dask.products(rows, xp.ones(8))]
+del rows
+print(pool.statistics().used)
+"""
+
+
+def test_tasks_hand_on_no_rows(child_env):
+    for library in EXECUTORS["dask:threads"]:
+        pytest.importorskip(library)
+    env = child_env.copy()
+    env["PYTHONPATH"] = f"{ROOT / 'examples/distributed'}:{env['PYTHONPATH']}"
+    command = [sys.executable, "-c", TASKS]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 100_000  # the rows take 3.2 MB
+
+
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_small_form_of_the_example(child_env, executor):
     for library in EXECUTORS[executor]:
