@@ -27,8 +27,8 @@ EXECUTORS = (
 # Dask's own processes pass every chunk through the parent: they need more than the default limit.
 BY_DEFAULT = [e for e in EXECUTORS if not e.startswith("dask:processes")]
 TOLERANCE = 1e-9
-# Chunks that are freed go back to the system, so that Zarr, too, gets their memory: glibc would keep
-# them, one heap for each thread, and so would the pool.
+# Chunks that are freed go back to the system, so that Zarr, too, gets their memory: the pool would
+# keep them, and so would glibc, one heap for each thread.
 GIVE_BACK = {
     "MALLOC_ARENA_MAX": "2",
     "MALLOC_MMAP_THRESHOLD_": str(2**20),
