@@ -18,9 +18,9 @@ constexpr int64_t kLiveBytes = 24 << 10;
 constexpr int64_t kLeastTile = 128;
 // Elements of a tile that needs no register: all operands are used in place.
 constexpr int64_t kDirectTile = 1 << 14;
-// Bytes of a register where inputs come from memory (measured: 1.13 times the time of reading and
-// writing alone, 1.5 times it with full registers).
-constexpr int64_t kFarTileBytes = 1024;
+// Bytes of a register where operands lie beyond the caches: a short tile, as the processor has few
+// requests on their way at a time.
+constexpr int64_t kFarTileBytes = 2048;
 // Rows of at least so many bytes are tiled one by one; shorter ones are gathered into common tiles.
 constexpr int64_t kLongRow = 1280;
 // What is hinted as accessed in order goes past the caches from this size on.
@@ -89,6 +89,14 @@ struct Grid {
 
 struct Lane;
 
+// An instruction, as each tile runs it.
+struct Step {
+    ElementwiseFn kernel;    // null for conversions
+    uint8_t source[3] = {};  // places in a Lane's list of values
+    int8_t output;           // that is written at once, or -1
+    unsigned scalars = 0;
+};
+
 // One run of a program: what all threads share.
 class Machine {
   public:
@@ -113,6 +121,7 @@ class Machine {
                                         program_.inputs[static_cast<size_t>(k)], tiling_);
         }
         assign_outputs();
+        list_steps();
         choose_tile();
         align_tiles();
     }
@@ -214,6 +223,36 @@ class Machine {
         }
     }
 
+    // The places of values in a Lane's list: results, then inputs, then constants.
+    size_t place_of(const Value& v) const {
+        size_t place = v.index;
+        if (v.from != Value::From::Result) place += program_.code.size();
+        if (v.from == Value::From::Constant) place += static_cast<size_t>(inputs_);
+        return place;
+    }
+    bool is_scalar(const Value& v) const {
+        return v.from == Value::From::Constant ||
+               (v.from == Value::From::Input && ports_[outputs_ + v.index].scalar);
+    }
+
+    void list_steps() {
+        for (size_t i = 0; i < program_.code.size(); ++i) {
+            const Instruction& code = program_.code[i];
+            Step& step = steps_[i];
+            step.kernel = code.converts ? nullptr : kernel(code);
+            step.output = output_of_[i];
+            for (int k = 0; k < code.arity; ++k) {
+                step.source[k] = static_cast<uint8_t>(place_of(code.source[k]));
+                step.scalars |= static_cast<unsigned>(is_scalar(code.source[k])) << k;
+            }
+        }
+    }
+    static ElementwiseFn kernel(const Instruction& code) {
+        if (!code.combined) return kernels().elementwise[index(code.op)][index(code.dtype)];
+        return kernels().combined[index(code.dtype)][combine_index(code.first)]
+                                 [combine_index(code.op)][code.exchanged];
+    }
+
     // An input with the memory of output k is still read behind instruction i.
     bool read_after(int k, size_t i) const {
         for (size_t in = 0; in < call_.inputs.size(); ++in) {
@@ -260,22 +299,27 @@ class Machine {
         tile_ = direct ? kDirectTile
                        : std::clamp<int64_t>(kLiveBytes * 8 / widest / live / 64 * 64,
                                              std::min(kLeastTile, most), most);
-        // Inputs beyond the caches are fetched while the tile before them is computed: a short one,
-        // as the processor has few requests on their way at a time. Parts may be too short for it.
-        bool far = false;
-        for (int k = outputs_; k < loop_.operands; ++k) {
-            const Storage& storage = *arrays_[k]->storage;
-            const int64_t far_away =
-                in_parts_ ? far_bytes(storage) : std::min(near_bytes(), far_bytes(storage));
-            ports_[k].ahead = !direct && ports_[k].adjacent && storage.nbytes() >= far_away;
-            far |= ports_[k].ahead;
-        }
-        if (far) tile_ = std::min(tile_, kFarTileBytes * 8 / widest);
+        if (!direct) find_far();
+        if (has_far_) tile_ = std::min(tile_, kFarTileBytes * 8 / widest);
         tile_ = tile_shift < 0 ? tile_ >> -tile_shift : tile_ << tile_shift;
         tile_ = std::max<int64_t>(tile_ / 64 * 64, 64);
         tile_ = std::min(tile_, (call_.outputs[0].size() + 63) / 64 * 64);
         register_bytes_ = direct ? 0 : (tile_ * widest / 8 + 63) / 64 * 64;
         if (tiling_ == Tiling::Blocks) grid_ = Grid(loop_, transposed_bytes(), tile_);
+    }
+
+    // What lies beyond the caches is fetched while the tile before it is computed. Parts may be too
+    // short for it.
+    void find_far() {
+        for (int k = 0; k < loop_.operands; ++k) {
+            Port& port = ports_[k];
+            if (!port.base || !port.adjacent || port.streams || is_bool(port.memory)) continue;
+            const Storage& storage = *arrays_[k]->storage;
+            const int64_t far_away =
+                in_parts_ ? far_bytes(storage) : std::min(near_bytes(), far_bytes(storage));
+            port.ahead = storage.nbytes() >= far_away;
+            has_far_ |= port.ahead;
+        }
     }
 
     // Bytes of the widest transposed element.
@@ -335,9 +379,10 @@ class Machine {
     Grid grid_;
     Port ports_[kMaxOperands];
     int8_t output_of_[kMaxInstructions];  // the output that an instruction writes at once, or -1
+    Step steps_[kMaxInstructions];
     int64_t tile_, register_bytes_;
     int64_t line_ = 1, line_phase_ = 0;  // elements of a line, and of one before the first element
-    bool has_bool_ = false;
+    bool has_bool_ = false, has_far_ = false;
     int64_t bool_offset_ = 0;
 };
 
@@ -348,9 +393,15 @@ struct Lane {
     Loop rows;  // of the memory for outputs without a storage
     std::optional<Reader> readers[kMaxOperands];
     std::optional<Writer> writers[kMaxOperands];
-    const void* inputs[kMaxOperands];
-    const void* results[kMaxInstructions];
-    bool loaded[kMaxOperands];
+    // Where the values of a tile are: results first, then inputs, then constants.
+    const void* values[kMaxInstructions + kMaxOperands + kMaxConstants];
+    // Memory of the next tile that is asked for while this one is computed, a share at each step.
+    struct Fetch {
+        const std::byte *next, *end;
+        int64_t share;
+    };
+    Fetch fetches[kMaxOperands];
+    int fetch_count = 0;
     int64_t starts[kMaxOperands] = {};  // offsets of the last row of inputs
 
     // Outputs without a storage go to `buffers`, in rows that are set before they are written.
@@ -362,6 +413,10 @@ struct Lane {
         }
         for (int k = 0; k < m.inputs_; ++k)
             readers[k].emplace(m.ports_[m.outputs_ + k], m.loop_, m.outputs_ + k);
+        const Program& p = m.program_;
+        for (size_t i = 0; i < p.code.size(); ++i) values[i] = slot(p.registers[i]);
+        const void** constants = values + p.code.size() + static_cast<size_t>(m.inputs_);
+        for (const Constant& c : m.call_.constants) *constants++ = c.bytes;
     }
 
     void set_rows(int64_t count, int64_t pitch, int64_t n) {
@@ -411,48 +466,60 @@ struct Lane {
         }
     }
 
-    // The register of a value, loading an input at its first use in the tile.
-    const void* value(const Value& v, int64_t n, bool& scalar) {
-        if (v.from == Value::From::Result) return results[v.index];
-        if (v.from == Value::From::Constant) {
-            scalar = true;
-            return m.call_.constants[v.index].bytes;
+    // Brings the inputs of a tile into registers, or finds them in memory.
+    void load(int64_t n) {
+        for (int k = 0; k < m.inputs_; ++k) {
+            const int at = m.program_.register_count + 2 * k;
+            Reader& reader = *readers[k];
+            values[m.program_.code.size() + static_cast<size_t>(k)] =
+                reader.next(n, slot(at), slot(at + 1));
         }
-        Reader& reader = *readers[v.index];
-        scalar = reader.scalar();
-        if (!loaded[v.index]) {
-            int at = m.program_.register_count + 2 * v.index;
-            inputs[v.index] = reader.next(n, slot(at), slot(at + 1));
-            loaded[v.index] = true;
+    }
+
+    // What the next tile reads and writes far away is on its way while this one is computed.
+    void plan_fetches(int64_t n) {
+        fetch_count = 0;
+        const int64_t steps = std::max<int64_t>(static_cast<int64_t>(m.program_.code.size()), 1);
+        for (int k = 0; k < m.loop_.operands; ++k) {
+            const Port& port = m.ports_[k];
+            if (!port.ahead) continue;
+            const bool output = k < m.outputs_;
+            const int64_t bytes = n * itemsize(port.memory);
+            // Inputs have moved on to the next tile, outputs are at the start of this one.
+            const std::byte* next = output ? port.at(writers[k]->cursor().offset() + n)
+                                           : port.at(readers[k - m.outputs_]->cursor().offset());
+            fetches[fetch_count++] = {next, next + bytes, bytes / steps + kLineBytes};
         }
-        return inputs[v.index];
+    }
+    void fetch_share() {
+        for (Fetch* f = fetches; f < fetches + fetch_count; ++f) {
+            const std::byte* end = std::min(f->end, f->next + f->share);
+            for (; f->next < end; f->next += kLineBytes) __builtin_prefetch(f->next);
+        }
     }
 
     void execute(size_t i, int64_t n) {
-        const Instruction& code = m.program_.code[i];
-        const void* sources[3];
-        unsigned scalars = 0;
-        for (int k = 0; k < code.arity; ++k) {
-            bool scalar = false;
-            sources[k] = value(code.source[k], n, scalar);
-            scalars |= static_cast<unsigned>(scalar) << k;
-        }
-        std::byte* reg = slot(m.program_.registers[i]);
-        int out = m.output_of_[i];
-        void* target = out >= 0 ? writers[out]->begin(n, reg) : reg;
-        if (code.converts) {
-            convert(target, code, sources[0], scalars & 1, n);
+        const Step& step = m.steps_[i];
+        const void* sources[3] = {values[step.source[0]], values[step.source[1]],
+                                  values[step.source[2]]};
+        if (step.kernel && step.output < 0) {
+            step.kernel(const_cast<void*>(values[i]), sources, n, step.scalars);
         } else {
-            kernel(code)(target, sources, n, scalars);
+            execute_slowly(i, sources, n);
         }
-        results[i] = target;
-        if (out >= 0) writers[out]->end(n, target, spare(0));
     }
-
-    static ElementwiseFn kernel(const Instruction& code) {
-        if (!code.combined) return kernels().elementwise[index(code.op)][index(code.dtype)];
-        return kernels().combined[index(code.dtype)][combine_index(code.first)]
-                                 [combine_index(code.op)][code.exchanged];
+    // Conversions, and what is written at once.
+    void execute_slowly(size_t i, const void* const* sources, int64_t n) {
+        const Step& step = m.steps_[i];
+        std::byte* reg = slot(m.program_.registers[i]);
+        void* target = step.output >= 0 ? writers[step.output]->begin(n, reg) : reg;
+        if (step.kernel) {
+            step.kernel(target, sources, n, step.scalars);
+        } else {
+            convert(target, m.program_.code[i], sources[0], step.scalars & 1, n);
+        }
+        values[i] = target;
+        if (step.output >= 0) writers[step.output]->end(n, target, spare(0));
     }
 
     void convert(void* target, const Instruction& code, const void* source, bool scalar,
@@ -471,8 +538,8 @@ struct Lane {
             const Value& v = p.outputs[k].value;
             if (v.from == Value::From::Result && m.output_of_[v.index] == static_cast<int8_t>(k))
                 continue;
-            bool scalar = false;
-            const void* source = value(v, n, scalar);
+            const bool scalar = m.is_scalar(v);
+            const void* source = values[m.place_of(v)];
             void* target = writers[k]->begin(n, spare(0));
             // What does not lie where it goes is written from where it is.
             if (target != spare(0) || scalar) {
@@ -484,8 +551,12 @@ struct Lane {
     }
 
     void run_tile(int64_t n) {
-        std::fill_n(loaded, m.inputs_, false);
-        for (size_t i = 0; i < m.program_.code.size(); ++i) execute(i, n);
+        load(n);
+        if (m.has_far_) plan_fetches(n);
+        for (size_t i = 0, count = m.program_.code.size(); i < count; ++i) {
+            if (m.has_far_) fetch_share();
+            execute(i, n);
+        }
         copy_outputs(n);
     }
 };

@@ -63,7 +63,7 @@ struct Port {
     bool scalar = false;      // one element for each tile
     bool adjacent = false;    // the elements of a tile lie side by side
     bool transposed = false;  // an input that is read by whole blocks
-    bool ahead = false;       // a large input: its next tile is fetched early
+    bool ahead = false;       // lies far away: the next tile is fetched early
     bool streams = false;     // an output that is written past the caches
 };
 
@@ -74,7 +74,6 @@ class Reader {
         if (port.constant) load_scalar();
     }
     Cursor& cursor() { return cursor_; }
-    bool scalar() const { return port_.scalar; }
     // Reads the block that the next tiles are part of.
     void read_block(int64_t rows, int64_t cols, std::byte* packed) {
         kernels().pack[width_index(port_.memory)](packed, port_.at(cursor_.offset()), rows, cols,
@@ -101,7 +100,6 @@ class Reader {
         if (port_.adjacent) {
             const std::byte* source = port_.at(cursor_.offset());
             cursor_.skip(n);
-            if (port_.ahead) prefetch(port_.at(cursor_.offset()), n * itemsize(port_.memory));
             return source;
         }
         if (port_.transposed) {
@@ -138,10 +136,6 @@ class Reader {
             }
         });
         return raw;
-    }
-    // Asks for the next tile, so that it arrives while this one is computed.
-    static void prefetch(const std::byte* next, int64_t bytes) {
-        for (int64_t i = 0; i < bytes; i += kLineBytes) __builtin_prefetch(next + i);
     }
     void load_scalar() {
         const int64_t offset = cursor_.offset();
