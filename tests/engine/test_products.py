@@ -1,6 +1,9 @@
 """Matrix products with elementwise work behind them: one group, the same bits, little memory."""
 
+import numpy as np
 import pytest
+
+import ascend_array_api as xp
 
 SETUP = """
 import hashlib
@@ -119,6 +122,20 @@ def test_same_bits(child, reference, code, mode):
         reference[code] = child(SETUP + code)
     got, want = child(SETUP + code, **mode).splitlines(), reference[code].splitlines()
     assert [pair for pair in zip(got, want, strict=True) if pair[0] != pair[1]] == []
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("k", [1, 3, 8, 17, 256, 257])
+@pytest.mark.parametrize("m", [2, 16, 31, 97, 200])
+def test_few_columns_have_the_bits_of_many(dtype, k, m):
+    rng = np.random.default_rng(k * m)
+    tall, wide = (xp.asarray(rng.standard_normal(s).astype(dtype)) for s in ((m, k), (k, 40)))
+    want = np.asarray(tall @ wide)
+    for a in (tall, xp.asarray(tall.T, copy=True).T):
+        for b in (wide, xp.asarray(wide.T, copy=True).T):
+            for n in range(2, 10):
+                got = np.asarray(a @ b[:, 1 : 1 + n])
+                np.testing.assert_array_equal(got, want[:, 1 : 1 + n])
 
 
 def test_a_chain_belongs_to_the_product(child):

@@ -52,7 +52,8 @@ void move_bytes(void* dst, const void* src, int64_t bytes, const Parallel& par) 
 // where lines are long and few, else groups of lines on one thread each. bytes(count, threads)
 // tells the scratch that a group needs.
 template <class Bytes, class F>
-void for_line_groups(const Lines& lines, bool one_thread, Bytes bytes, F body) {
+void for_line_groups(const Lines& lines, bool one_thread, Bytes bytes, F body,
+                     int64_t most = kMaxGroup) {
     const int64_t n = lines.length(), count = lines.count();
     Parallel par = team(one_thread ? 0 : n * count);
     if (count < par.threads && n >= kThreadWork) {
@@ -62,7 +63,7 @@ void for_line_groups(const Lines& lines, bool one_thread, Bytes bytes, F body) {
     }
     const int64_t fitting = kGroupBytes / std::max<int64_t>(lines.line_bytes(), 1);
     const int64_t fair = (count + 2 * par.threads - 1) / (2 * par.threads);
-    const int64_t group = std::max<int64_t>(1, std::min({fitting, fair, kMaxGroup}));
+    const int64_t group = std::max<int64_t>(1, std::min({fitting, fair, most}));
     Parallel alone = par;
     alone.threads = 1;
     Slots slots(par, (count + group - 1) / group, bytes(group, 1));
@@ -365,7 +366,8 @@ void arg_extreme(const Array& x, int axis, bool largest, const Array& out) {
     const bool turned = in.direct() && n <= kShortLine;
     auto bytes = [&](int64_t count, int) { return in.direct() && !turned ? 0 : count * line; };
     for_line_groups(
-        in, false, bytes, [&](int64_t first, int64_t count, void* memory, Parallel par) {
+        in, false, bytes,
+        [&](int64_t first, int64_t count, void* memory, Parallel par) {
             if (turned) {
                 in.read_columns(first, count, memory);
                 return columns(memory, count, n, count, result + first);
@@ -377,7 +379,8 @@ void arg_extreme(const Array& x, int axis, bool largest, const Array& out) {
                 result[first + i] = par.threads > 1 ? arg_extreme_chunks(kernel, data, n, size, par)
                                                     : kernel(data, n);
             }
-        });
+        },
+        turned ? kColumns : kMaxGroup);
 }
 
 namespace {

@@ -168,9 +168,9 @@ struct UnitOf<8> {
 };
 
 // Vector transposes of square blocks, in log2(lanes) rounds of exchanges.
-template <class U>
+template <class U, int kBytes = kVectorBytes>
 struct Transpose {
-    using S = Simd<U>;
+    using S = Simd<U, kBytes>;
     using V = typename S::V;
     static constexpr int W = S::kLanes;
 
@@ -206,14 +206,23 @@ struct Transpose {
 template <class U>
 void pack_transposed(U* dst, int64_t width, const U* src, int64_t stride, int64_t depth,
                      int64_t cols) {
+    const auto squares = [&]<int kBytes>(std::integral_constant<int, kBytes>) {
+        constexpr int64_t W = Transpose<U, kBytes>::W;
+        const int64_t full_cols = cols / W * W, full_depth = depth / W * W;
+        for (int64_t j = 0; j < full_cols; j += W)
+            for (int64_t k = 0; k < full_depth; k += W)
+                Transpose<U, kBytes>::block(dst + k * width + j, width, src + j * stride + k,
+                                            stride);
+        for (int64_t j = 0; j < cols; ++j)
+            for (int64_t k = j < full_cols ? full_depth : 0; k < depth; ++k)
+                dst[k * width + j] = src[j * stride + k];
+    };
+    constexpr int kHalf = kVectorBytes / 2;
     constexpr int64_t W = Transpose<U>::W;
-    const int64_t full_cols = cols / W * W, full_depth = depth / W * W;
-    for (int64_t j = 0; j < full_cols; j += W)
-        for (int64_t k = 0; k < full_depth; k += W)
-            Transpose<U>::block(dst + k * width + j, width, src + j * stride + k, stride);
-    for (int64_t j = 0; j < cols; ++j)
-        for (int64_t k = j < full_cols ? full_depth : 0; k < depth; ++k)
-            dst[k * width + j] = src[j * stride + k];
+    // Half of a square would be left to single elements.
+    if constexpr (kHalf >= 16)
+        if (cols < W || depth < W) return squares(std::integral_constant<int, kHalf>{});
+    squares(std::integral_constant<int, kVectorBytes>{});
 }
 
 template <class Mem, class Acc, bool kComplex>
@@ -384,8 +393,60 @@ struct Gemm {
 
     static constexpr int64_t kScratch = (kGemmRows * P + NR) * kGemmDepth * sizeof(Acc);
 
+    // Few columns would leave most lanes of a vector idle: lanes are rows there.
+    static bool pays_turned(const GemmBlock& g) {
+        return !kComplex && kSame && g.n > 1 && g.n <= W / 2 && g.m >= W && g.k <= kGemmDepth &&
+               !g.a_rows && (g.a.col_stride == 1 || g.a.row_stride == 1);
+    }
+    static void multiply_turned(const GemmBlock& g, Acc* strip) {
+        using U = typename UnitOf<sizeof(Acc)>::type;
+        Acc* sums = strip + NR * kGemmDepth;
+        const Acc* a = static_cast<const Acc*>(g.a.data);
+        const Acc* b = static_cast<const Acc*>(g.packed_b ? g.packed_b : g.b.data);
+        const int64_t b_row = g.packed_b ? NR : g.b.row_stride;
+        const int64_t b_col = g.packed_b ? 1 : g.b.col_stride;
+        Tile t;
+        t.depth = g.k;
+        t.a_step = b_row;
+        t.first = true;
+        for (int64_t i = 0; i < g.m; i += NR) {
+            const int64_t rows = g.m - i < NR ? g.m - i : NR;
+            const int64_t width = rows <= W ? W : rows <= 2 * W ? 2 * W : NR;
+            const auto pick = width == W    ? pick_tile<1>
+                              : width == NR ? pick_tile<kTileVectors>
+                                            : pick_tile<2>;
+            if (g.a.row_stride == 1 && rows == width) {
+                t.b = a + i;
+                t.b_step = g.a.col_stride;
+            } else {
+                pack_strip(strip, width, a + i * g.a.row_stride, g.a.col_stride, g.a.row_stride,
+                           g.k, rows);
+                t.b = strip;
+                t.b_step = width;
+            }
+            t.ahead = t.b;
+            t.c_row = t.cols = width;
+            if (g.a.col_stride == 1) {
+                // The rows of the next strip, while this one is multiplied.
+                for (int64_t r = i + NR; r < i + 2 * NR; ++r)
+                    for (int64_t l = 0; l < g.k; l += kLine)
+                        __builtin_prefetch(a + r * g.a.row_stride + l, 0, 3);
+            }
+            for (int64_t j = 0; j < g.n; j += kTileRows) {
+                const int64_t columns = g.n - j < kTileRows ? g.n - j : kTileRows;
+                for (int64_t c = 0; c < columns; ++c) t.a[c] = b + (j + c) * b_col;
+                t.c = sums + j * width;
+                pick(columns)(t);
+            }
+            pack_transposed<U>(reinterpret_cast<U*>(static_cast<Acc*>(g.c) + i * g.c_row_stride),
+                               g.c_row_stride, reinterpret_cast<const U*>(sums), width, rows, g.n);
+        }
+    }
+
     static void multiply(const GemmBlock& g, void* scratch) {
         Acc* strip = static_cast<Acc*>(scratch);
+        if constexpr (!kComplex && kSame && (sizeof(Acc) == 4 || sizeof(Acc) == 8))
+            if (pays_turned(g)) return multiply_turned(g, strip);
         Acc* rows_packed = strip + NR * kGemmDepth;
         const Mem* b = static_cast<const Mem*>(g.b.data);
         // Rows that are far apart in memory are packed, unless they are read only once or twice.
