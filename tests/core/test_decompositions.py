@@ -227,3 +227,83 @@ def test_qr_of_columns_of_any_size(dtype, sizes):
 def test_an_infinite_pivot_leaves_finite_numbers(dtype):
     a = xp.asarray([[np.inf, 1.0], [1.0, 1.0]], dtype=getattr(xp, dtype))
     assert np.abs(np.asarray(xp.linalg.inv(a))).tolist() == [[0, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", range(1, 10))
+class TestManySmall:
+    """Batches of small matrices: each has its own pivots, errors and special values."""
+
+    def test_each_matrix(self, dtype, n):
+        rng = np.random.default_rng(n)
+        count = 37
+        a = random(rng, dtype, count, n, n)
+        spd = (a @ adjoint(a) + np.eye(n)).astype(dtype)
+        spd = ((spd + adjoint(spd)) / 2).astype(dtype)
+        eps, limit = np.finfo(dtype).eps, 2 * max(n, 4) ** 0.5
+
+        def norm(x):
+            return np.linalg.norm(x.astype("f8"), axis=(-2, -1))
+
+        inverse = np.asarray(xp.linalg.inv(xp.asarray(a)))
+        residual = norm(wide(a) @ wide(inverse) - np.eye(n))
+        assert np.all(residual <= limit * eps * (norm(a) * norm(inverse) + 1))
+        for columns in (1, 3, 8, 9):
+            b = random(rng, dtype, count, n, columns)
+            x = np.asarray(xp.linalg.solve(xp.asarray(a), xp.asarray(b)))
+            residual = norm(wide(a) @ wide(x) - b)
+            assert np.all(residual <= limit * eps * (norm(a) * norm(x) + norm(b)))
+        for upper in (False, True):
+            half = np.triu(spd) if upper else np.tril(spd)
+            c = np.asarray(xp.linalg.cholesky(xp.asarray(half), upper=upper))
+            assert np.array_equal(c, np.triu(c) if upper else np.tril(c))
+            product = adjoint(wide(c)) @ wide(c) if upper else wide(c) @ adjoint(wide(c))
+            assert np.all(norm(product - spd) <= limit * eps * norm(spd))
+        want = np.linalg.det(a.astype("f8"))
+        det = np.asarray(xp.linalg.det(xp.asarray(a)))
+        condition = np.linalg.cond(a.astype("f8"))
+        assert np.all(abs(det - want) <= 20 * n * eps * condition * abs(want))
+
+    def test_alone_and_in_a_batch(self, dtype, n):
+        rng = np.random.default_rng(n)
+        a, b = random(rng, dtype, 21, n, n), random(rng, dtype, 21, n, 2)
+        spd = (a @ adjoint(a) + np.eye(n)).astype(dtype)
+        for f, *args in (
+            (xp.linalg.inv, a),
+            (xp.linalg.det, a),
+            (xp.linalg.cholesky, spd),
+            (xp.linalg.solve, a, b),
+        ):
+            together = np.asarray(f(*map(xp.asarray, args)))
+            for i in (0, 7, 8, 16, 20):
+                alone = np.asarray(f(*(xp.asarray(x[i]) for x in args)))
+                np.testing.assert_array_equal(alone, together[i])
+
+    def test_exchanges(self, dtype, n):
+        """Every permutation of rows is found, the sign of each determinant too."""
+        rng = np.random.default_rng(n)
+        a = np.stack([np.eye(n)[rng.permutation(n)] for _ in range(50)]).astype(dtype)
+        np.testing.assert_array_equal(np.asarray(xp.linalg.inv(xp.asarray(a))), a.mT)
+        det = np.asarray(xp.linalg.det(xp.asarray(a)))
+        np.testing.assert_array_equal(det, np.round(np.linalg.det(a)))
+
+    def test_neighbours(self, dtype, n):
+        """What is wrong with one matrix stays with it."""
+        a = random(np.random.default_rng(n), dtype, 20, n, n)
+        spd = (a @ adjoint(a) + np.eye(n)).astype(dtype)
+        clean = np.asarray(xp.linalg.inv(xp.asarray(a)))
+        a[3], a[9] = np.nan, np.inf
+        with np.errstate(all="ignore"):
+            got = np.asarray(xp.linalg.inv(xp.asarray(a)))
+        others = [i for i in range(20) if i not in (3, 9)]
+        np.testing.assert_array_equal(got[others], clean[others])
+        assert np.all(np.isnan(got[3]))
+        a[5] = 0
+        assert float(xp.linalg.det(xp.asarray(a))[5]) == 0
+        a[17] = 0
+        for call in (xp.linalg.inv, lambda x: xp.linalg.solve(x, x)):
+            with pytest.raises(np.linalg.LinAlgError, match=r"index \(5,\)"):
+                call(xp.asarray(a))
+        spd[6, 0, 0] = spd[13, 0, 0] = -1
+        with pytest.raises(np.linalg.LinAlgError, match=r"index \(6,\)"):
+            xp.linalg.cholesky(xp.asarray(spd))

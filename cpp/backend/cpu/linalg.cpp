@@ -17,6 +17,7 @@
 #include "backend/cpu/decompose.h"
 #include "backend/cpu/isa.h"
 #include "backend/cpu/scratch.h"
+#include "backend/cpu/small_matrices.h"
 
 extern "C" void scipy_openblas_set_num_threads(int);
 
@@ -99,24 +100,35 @@ class Layout {
     int64_t used_ = 0;
 };
 
-// Runs solve(i, scratch), which returns a Failure, for every matrix.
+// Runs solve(first, count, scratch), which returns an Outcome, for every `group` matrices.
 template <class F>
-Outcome for_each_matrix(const Parallel& par, int64_t batch, double work, int64_t scratch, F solve) {
+Outcome for_each_group(const Parallel& par, int64_t batch, int64_t group, double work,
+                       int64_t scratch, F solve) {
     if (batch == 0) return {};
-    const int64_t step = static_cast<int64_t>(std::clamp(
+    int64_t step = static_cast<int64_t>(std::clamp(
         static_cast<double>(kTaskWork) / std::max(work, 1.0), 1.0, static_cast<double>(batch)));
+    step = (step + group - 1) / group * group;
     std::mutex mutex;
     Outcome first;
     Slots slots(par, (batch + step - 1) / step, std::max<int64_t>(scratch, 64));
     slots.spread([&](int64_t task, void* memory) {
-        for (int64_t i = task * step; i < std::min(batch, (task + 1) * step); ++i) {
-            const Failure failure = solve(i, memory);
-            if (failure == Failure::None) continue;
+        const int64_t end = std::min(batch, (task + 1) * step);
+        for (int64_t i = task * step; i < end; i += group) {
+            const Outcome outcome = solve(i, std::min(group, end - i), memory);
+            if (outcome.failure == Failure::None) continue;
             const std::lock_guard lock(mutex);
-            if (first.failure == Failure::None || i < first.matrix) first = {failure, i};
+            if (first.failure == Failure::None || outcome.matrix < first.matrix) first = outcome;
         }
     });
     return first;
+}
+
+// Runs solve(i, scratch), which returns a Failure, for every matrix.
+template <class F>
+Outcome for_each_matrix(const Parallel& par, int64_t batch, double work, int64_t scratch, F solve) {
+    return for_each_group(par, batch, 1, work, scratch, [&](int64_t i, int64_t, void* memory) {
+        return Outcome{solve(i, memory), i};
+    });
 }
 
 double cubed(int64_t n) {
@@ -222,9 +234,44 @@ class Factored {
     int64_t rest_;
 };
 
+template <class T>
+bool is_small(int64_t n) {
+    return !kIsComplex<T> && n > 0 && n <= SmallMatrices<Real<T>>::kMostRows;
+}
+
+// Runs solve(group, first) for groups of small matrices; `bad` tells by a number on the diagonal
+// afterwards which matrix failed.
+template <class T, class F, class Bad>
+Outcome for_each_small(const Matrices& a, const Parallel& par, double work, Failure failure,
+                       F solve, Bad bad) {
+    const int64_t n = a.n;
+    return for_each_group(
+        par, a.batch, SmallMatrices<T>::kLanes, work, 0, [=](int64_t i, int64_t count, void*) {
+            SmallMatrices<T> group(static_cast<const T*>(a.data) + i * n * n, n, count);
+            solve(group, i);
+            const int64_t lane = group.find_on_diagonal(bad);
+            return lane < 0 ? Outcome{} : Outcome{failure, i + lane};
+        });
+}
+constexpr auto kIsZero = [](auto pivot) { return pivot == 0; };
+constexpr auto kNotPositive = [](auto root) { return !(root > 0); };
+constexpr auto kNeverBad = [](auto) { return false; };
+
 // Factors every matrix and calls use(i, lu, odd).
 template <class T, class F>
 Outcome for_each_factored(const Matrices& a, const Parallel& par, F use) {
+    if constexpr (!kIsComplex<T>)
+        if (is_small<T>(a.n)) {
+            using Small = SmallMatrices<T>;
+            const auto factor = [&](Small& group, int64_t first) {
+                T lu[Small::kLanes * Small::kMostRows * Small::kMostRows];
+                group.eliminate();
+                group.store(lu);
+                for (int64_t l = 0; l < std::min(Small::kLanes, a.batch - first); ++l)
+                    use(first + l, lu + l * a.n * a.n, group.odd_exchanges(l));
+            };
+            return for_each_small<T>(a, par, cubed(a.n), Failure::None, factor, kNeverBad);
+        }
     return for_each_matrix(
         par, a.batch, cubed(a.n), Factored<T>::bytes(a), [&](int64_t i, void* memory) {
             Factored<T> factored(a, memory);
@@ -243,6 +290,15 @@ void for_row_blocks(int64_t n, const Parallel& par, F body) {
 
 template <class T>
 Outcome cholesky_of(const Matrices& a, T* out, bool upper, const Parallel& par) {
+    if constexpr (!kIsComplex<T>)
+        if (is_small<T>(a.n))
+            return for_each_small<T>(
+                a, par, cubed(a.n) / 3, Failure::NotPositiveDefinite,
+                [=](SmallMatrices<T>& group, int64_t first) {
+                    group.cholesky(upper);
+                    group.store(out + first * a.n * a.n);
+                },
+                kNotPositive);
     const int64_t n = a.n, scratch = upper ? 0 : n * n * static_cast<int64_t>(sizeof(T));
     return for_each_matrix(par, a.batch, cubed(n) / 3, scratch, [=](int64_t i, void* memory) {
         const T* source = static_cast<const T*>(a.data) + i * n * n;
@@ -285,6 +341,17 @@ Outcome slogdet_of(const Matrices& a, T* sign, Real<T>* logabsdet, const Paralle
 
 template <class T>
 Outcome inv_of(const Matrices& a, T* out, const Parallel& par) {
+    if constexpr (!kIsComplex<T>)
+        if (is_small<T>(a.n))
+            return for_each_small<T>(
+                a, par, 2 * cubed(a.n), Failure::Singular,
+                [=](SmallMatrices<T>& group, int64_t first) {
+                    group.set_right_to_identity();
+                    group.eliminate();
+                    group.substitute_back();
+                    group.store_right(out + first * a.n * a.n);
+                },
+                kIsZero);
     const int64_t n = a.n, factors = Factored<T>::bytes(a);
     const auto layout = [=](Layout at) {
         int64_t* column = at.take<int64_t>(n);
@@ -315,6 +382,18 @@ Outcome solve_of(const Matrices& a, bool shared, const T* b, int64_t columns, T*
                  const Parallel& par) {
     if (a.batch == 0) return {};
     const int64_t bytes = Factored<T>::bytes(a), length = a.n * columns;
+    if constexpr (!kIsComplex<T>)
+        if ((!shared || a.batch == 1) && is_small<T>(a.n) && columns > 0 &&
+            columns <= SmallMatrices<T>::kMostColumns)
+            return for_each_small<T>(
+                a, par, cubed(a.n) + static_cast<double>(a.n) * length, Failure::Singular,
+                [=](SmallMatrices<T>& group, int64_t first) {
+                    group.set_right(b + first * length, columns);
+                    group.eliminate();
+                    group.substitute_back();
+                    group.store_right(out + first * length);
+                },
+                kIsZero);
     Buffer once(shared ? bytes : 64);
     Factored<T> common(a, once.data());
     if (shared && !common.factor(0, par)) return {Failure::Singular, 0};
