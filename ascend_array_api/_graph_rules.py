@@ -229,8 +229,10 @@ class PendingGraph:
         numbers = self._numbers("fuse", nodes)
         if len(numbers) < 2:
             raise ValueError("fuse: two or more operations are needed")
-        if name is not None and (not isinstance(name, str) or not name):
-            raise TypeError(f"fuse: name must be a string with something in it, got {name!r}")
+        if name is not None and (not isinstance(name, str) or not name or "\0" in name):
+            raise TypeError(
+                f"fuse: name must be a string with something in it and no NUL, got {name!r}"
+            )
         self._asked.append(
             (sorted(numbers), name or "+".join(self._nodes[n].op for n in sorted(numbers)))
         )

@@ -59,7 +59,9 @@ class _Loader:
 
     def _place(self, x: Any) -> Array:
         if isinstance(x, Array):
-            return x if self._device is None else x.to_device(self._device)
+            if self._device is not None and x.device != self._device:
+                return x.to_device(self._device)
+            return _core.asarray(x, None, None, True)  # the source may write to it again
         return _core.asarray(x, None, self._device, True)
 
     def _run(self) -> None:
@@ -92,8 +94,19 @@ class _Loader:
 class Prefetcher(Generic[T]):
     """An iterator over batches that are made ready ahead; made by `prefetch`."""
 
-    def __init__(self, source: Iterable[T], device: Device | None, depth: int) -> None:
-        self._loader = _Loader(source, device, depth)
+    def __init__(
+        self, source: Iterable[T], device: Device | str | None = None, depth: int = 2
+    ) -> None:
+        if isinstance(depth, bool) or not isinstance(depth, int):
+            raise TypeError(f"prefetch: depth must be an int, got {type(depth).__name__}")
+        if depth < 1:
+            raise ValueError(f"prefetch: depth must be at least 1, got {depth}")
+        if not hasattr(source, "__iter__") and not hasattr(source, "__getitem__"):
+            raise TypeError(
+                f"prefetch: an iterable of batches is needed, got {type(source).__name__}"
+            )
+        place = None if device is None else resolve_device("prefetch", device)
+        self._loader = _Loader(source, place, depth)
         # A reader that is forgotten stops its loader.
         self._stop = weakref.finalize(self, self._loader.stopped.set)
         self._over = False
@@ -118,6 +131,8 @@ class Prefetcher(Generic[T]):
             try:
                 return self._loader.ready.get(timeout=_PATIENCE)
             except queue.Empty:
+                if self._over:  # another reader has met the end
+                    return _Item(error=StopIteration())
                 # After fork the child has the iterator, but not its thread.
                 if not self._loader.thread.is_alive() and self._loader.ready.empty():
                     raise RuntimeError(
@@ -153,8 +168,9 @@ def prefetch(
     ----------
     iterable : iterable
         The source of batches: arrays of this library or of NumPy, alone or in tuples, lists and
-        dicts of any depth. Other things pass as they are. It is used by the loading thread only,
-        in the modes that are in force at the call.
+        dicts of any depth. They are copied, so the source may write to them again; copies of
+        arrays of this library cost nothing unless one side is written. Other things pass as they
+        are. It is used by the loading thread only, in the modes that are in force at the call.
     device : Device or str, optional
         Where the arrays go. By default arrays of this library stay where they are, others go to
         the default device.
@@ -192,13 +208,4 @@ def prefetch(
     >>> [float(xp.sum(batch)) for batch in runtime.prefetch(files)]
     [0.0, 3.0, 6.0]
     """
-    if isinstance(depth, bool) or not isinstance(depth, int):
-        raise TypeError(f"prefetch: depth must be an int, got {type(depth).__name__}")
-    if depth < 1:
-        raise ValueError(f"prefetch: depth must be at least 1, got {depth}")
-    if not hasattr(iterable, "__iter__") and not hasattr(iterable, "__getitem__"):
-        raise TypeError(
-            f"prefetch: an iterable of batches is needed, got {type(iterable).__name__}"
-        )
-    place = None if device is None else resolve_device("prefetch", device)
-    return Prefetcher(iterable, place, depth)
+    return Prefetcher(iterable, device, depth)

@@ -118,6 +118,7 @@ def diff(
     >>> xp.diff(xp.asarray([1, 4, 9, 16]))
     Array([3, 5, 7], dtype=int64, device=cpu)
     """
+    require_numeric("diff", x)
     given = [part for part in (prepend, x, append) if part is not None]
     require_numeric("diff", *given)
     axis = as_axis("diff", axis, x.ndim)

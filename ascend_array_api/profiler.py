@@ -101,7 +101,7 @@ class Profiler:
 
     def _recorded(self, function: str) -> Recording:
         if self._recording is None:
-            raise RuntimeError(f"Profiler.{function}: nothing is recorded; use a `with` block")
+            raise RuntimeError(f"Profiler.{function}: no `with` block of it has ended yet")
         return self._recording
 
     def operations(self) -> tuple[OperationRow, ...]:
@@ -169,11 +169,18 @@ class Profiler:
             If the file cannot be written.
         RuntimeError
             If no block has ended yet.
+        TypeError
+            If `path` is no path.
 
         Notes
         -----
         ``python -m ascend_array_api trace FILE -o out.svg`` draws the file as a picture.
         """
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(
+                "export_chrome_trace: path must be a str or os.PathLike, "
+                f"got {type(path).__name__}"
+            )
         write_trace(self._recorded("export_chrome_trace"), path)
 
 

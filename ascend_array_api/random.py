@@ -24,7 +24,9 @@ import sys
 import threading
 from collections.abc import Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import Any, TypedDict, cast
+
+import numpy as np
 
 from . import _core, linalg
 from ._checks import as_axis, as_index, composed, require_array
@@ -40,9 +42,6 @@ from ._searching import count_nonzero, searchsorted
 from ._sorting import argsort
 from ._statistical import cumulative_sum, max as largest, min as least, sum as total_of
 from ._types import Device, DeviceLike, DType, RealScalar, Shape
-
-if TYPE_CHECKING:
-    import numpy as np
 
 __all__ = ["Generator", "State", "default_rng"]
 
@@ -101,7 +100,13 @@ class Generator:
     def __init__(self, seed: int | Sequence[int] | np.random.SeedSequence | None = None) -> None:
         from numpy.random import SeedSequence
 
-        self._seed = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
+        try:
+            self._seed = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
+        except (TypeError, ValueError) as error:
+            raise type(error)(
+                "default_rng: seed must be None, a non-negative int, a sequence of them, a "
+                f"SeedSequence or a Generator, got {seed!r}"
+            ) from None
         low, high = (int(word) for word in self._seed.generate_state(2))
         self._key = low | high << 32
         self._block = 0
@@ -163,11 +168,11 @@ class Generator:
         Raises
         ------
         ValueError
-            If `n_children` is negative.
+            If `n_children` is negative, or 2**31 and more.
         """
         count = as_index("spawn", "n_children", n_children)
-        if count < 0:
-            raise ValueError(f"spawn: n_children must not be negative, got {count}")
+        if not 0 <= count < 2**31:
+            raise ValueError(f"spawn: n_children must lie between 0 and 2**31 - 1, got {count}")
         with self._lock:
             seeds = self._seed.spawn(count)
         return [Generator(seed) for seed in seeds]
@@ -529,6 +534,10 @@ class Generator:
         if high is None:
             low, high = 0, low
         first, last = as_index("integers", "low", low), as_index("integers", "high", high)
+        if not isinstance(endpoint, bool | np.bool_):
+            raise TypeError(
+                f"integers: endpoint must be True or False, got {type(endpoint).__name__}"
+            )
         last -= not endpoint
         if first > last:
             ends = f"[{first}, {last}]" if endpoint else f"[{first}, {last + 1})"
@@ -768,11 +777,11 @@ class Generator:
         a, b = (_parameter(x, shape, workplace) for x in (a, b))
         drawn_dtype = dtype if plain or distribution == "integers" else float64
         kind = (distribution, drawn_dtype, low % _BLOCK_LIMIT, span % _BLOCK_LIMIT)
-        used = _core.random_blocks(*kind, math.prod(shape))
+        used = _core.random_blocks(function, *kind, shape)
         with self._lock:
             key, block, jump = self._key, self._block, self._jump
             self._block = (block + used) % _BLOCK_LIMIT
-        drawn = _core.random_draw(*kind, key, block, jump, shape, a, b)
+        drawn = _core.random_draw(function, *kind, key, block, jump, shape, a, b)
         return astype(drawn, dtype, copy=False, device=place)
 
 

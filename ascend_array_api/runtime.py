@@ -237,6 +237,9 @@ _SWITCHES = {
 
 
 def _check_switches() -> None:
+    threads = os.environ.get("ASCEND_ARRAY_API_NUM_THREADS")
+    if threads is not None and not (threads.isascii() and threads.isdigit() and int(threads)):
+        raise ValueError(f"ASCEND_ARRAY_API_NUM_THREADS is a positive integer, got {threads!r}")
     for name, accepted in _SWITCHES.items():
         value = os.environ.get(name)
         if value is not None and value not in accepted:

@@ -416,6 +416,7 @@ void Storage::begin_export() {
     exports_.fetch_add(1, std::memory_order_acq_rel);
     unlock();
     if (left) regions().retire(std::move(left));
+    settle_uses();  // what was recorded before this could be seen
 }
 
 }  // namespace asc

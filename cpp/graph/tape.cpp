@@ -401,7 +401,7 @@ void Tape::order(const Entry& entry) {
     }
 }
 
-void Tape::push(Entry entry) {
+bool Tape::push(Entry entry) {
     Storage& target = *entry.output.storage;
     int64_t held =
         !target.promised() && !target.writer() && target.reads().count == 0 ? target.nbytes() : 0;
@@ -420,17 +420,18 @@ void Tape::push(Entry entry) {
     target.add_write(this, ++position_);
     waiting_bytes_ += held;
     ++waiting_entries_;
+    // Whoever exports the memory from now on sees the entry.
+    bool shared = target.shared();
+    for (int k = 0; k < e.arity; ++k) shared |= !e.constant[k] && e.inputs[k].storage->shared();
+    return shared;
 }
 
 void Tape::record(Entry entry) {
     rules::refuse_inside_hook();
     entry.output.storage->require_present(entry.function);
     profiler::Span span(profiler::Kind::Record, profiler::Category::Host, entry.function);
-    bool shared = entry.output.storage->shared();
     for (int k = 0; k < entry.arity; ++k) {
-        if (entry.constant[k]) continue;
-        entry.inputs[k].storage->require_present(entry.function);
-        shared |= entry.inputs[k].storage->shared();
+        if (!entry.constant[k]) entry.inputs[k].storage->require_present(entry.function);
     }
     entry.line = caller().line;
     if (span) {
@@ -439,12 +440,12 @@ void Tape::record(Entry entry) {
         span->stream = number_;
         span->elements = entry.output.size();
     }
-    bool run = false, wait = false;
+    bool run = false, wait = false, shared = false;
     {
         std::lock_guard recording_lock(recording);
         order(entry);
         std::lock_guard lock(mutex_);
-        push(std::move(entry));
+        shared = push(std::move(entry));
         run = crowded(1);
         wait = crowded(2);
     }

@@ -164,7 +164,7 @@ class Tape : public Pending {
     // Whether the recorded entries are more than `times` as many, or keep more alive, as may wait.
     bool crowded(int times) const;
     Segment& open_segment();
-    void push(Entry entry);
+    bool push(Entry entry);
     void close(std::shared_ptr<Event> Segment::* kind, std::shared_ptr<Event> event);
     // What the entry touches elsewhere comes before it; throws the error of an input that failed.
     void order(const Entry& entry);

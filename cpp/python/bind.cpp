@@ -326,7 +326,8 @@ bool to_bool(PyObject* o, const char* function, const char* parameter) {
     if (o == Py_False) return false;
     auto s = find_scalar(o);
     if (s && s->kind == Kind::Bool) return s->integer != 0;
-    if (s && s->kind == Kind::Signed && (s->integer == 0 || s->integer == 1)) return s->integer;
+    if (s && s->kind == Kind::Signed && !s->too_big && (s->integer == 0 || s->integer == 1))
+        return s->integer != 0;
     raise(ErrorKind::Type, "%s: %s must be True or False, got %s", function, parameter, type_of(o));
 }
 

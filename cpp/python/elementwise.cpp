@@ -98,6 +98,7 @@ PyObject* clip(PyObject* const* args) {
     if (!has_min && !has_max) return wrap(convert(x, x.dtype));
     if (!has_max || !has_min) {
         Argument pair[2] = {{&x, nullptr}, has_min ? bounds[0] : bounds[1]};
+        if (pair[1].array) broadcast_shapes(x.shape, pair[1].array->shape, "clip");
         return run(has_min ? Op::Maximum : Op::Minimum, pair);
     }
     Argument all[3] = {{&x, nullptr}, bounds[0], bounds[1]};

@@ -7,24 +7,26 @@
 namespace asc::python {
 namespace {
 
-uint64_t to_word(PyObject* o, const char* parameter) {
+uint64_t to_word(PyObject* o, const char* function, const char* parameter) {
     const unsigned long long value = PyLong_AsUnsignedLongLong(o);
     if (value == static_cast<unsigned long long>(-1) && PyErr_Occurred()) {
         PyErr_Clear();
-        raise(ErrorKind::Value, "random_draw: %s is no number of 64 bits", parameter);
+        raise(ErrorKind::Value, "%s: %s is no number of 64 bits", function, parameter);
     }
     return value;
 }
 
+// function, distribution, dtype, low, span
 cpu::Draw to_draw(PyObject* const* args) {
     static constexpr const char* kNames[] = {"uniform", "normal",   "integers", "gamma",
                                              "beta",    "binomial", "poisson"};
     cpu::Draw draw{};
-    draw.dtype = to_dtype(args[1], "random_draw");
-    draw.low = static_cast<int64_t>(to_word(args[2], "low"));
-    draw.span = to_word(args[3], "span");
+    const char* function = to_name(args[0]);
+    draw.dtype = to_dtype(args[2], function);
+    draw.low = static_cast<int64_t>(to_word(args[3], function, "low"));
+    draw.span = to_word(args[4], function, "span");
     for (size_t i = 0; i < std::size(kNames); ++i) {
-        if (PyUnicode_Check(args[0]) && PyUnicode_CompareWithASCIIString(args[0], kNames[i]) == 0) {
+        if (PyUnicode_Check(args[1]) && PyUnicode_CompareWithASCIIString(args[1], kNames[i]) == 0) {
             draw.distribution = static_cast<cpu::Distribution>(i);
             using enum cpu::Distribution;
             const bool fits = draw.distribution == Integers ? is_integer(draw.dtype)
@@ -34,28 +36,32 @@ cpu::Draw to_draw(PyObject* const* args) {
             if (fits) return draw;
         }
     }
-    raise(ErrorKind::Value, "random_draw: no such distribution of dtype %s", name(draw.dtype));
+    raise(ErrorKind::Value, "%s: no such distribution of dtype %s", function, name(draw.dtype));
 }
 
 PyObject* random_blocks(PyObject* const* args) {
-    const int64_t n = to_int(args[4], "random_blocks", "n");
-    return PyLong_FromLongLong(cpu::random_blocks(to_draw(args), n));
+    const cpu::Draw draw = to_draw(args);
+    const char* function = to_name(args[0]);
+    const Dims shape = to_dims(args[5], function, "size");
+    return PyLong_FromLongLong(
+        cpu::random_blocks(draw, checked_size(shape, draw.dtype, kCpu, function)));
 }
 
-// distribution, dtype, low, span, key, block, jump, shape, a, b; where a and b are
+// function, distribution, dtype, low, span, key, block, jump, shape, a, b; where a and b are
 PyObject* random_draw(PyObject* const* args) {
+    const char* function = to_name(args[0]);
     const cpu::Draw draw = to_draw(args);
-    const cpu::RandomState random_state{to_word(args[4], "key"), to_word(args[5], "block"),
-                                        static_cast<uint32_t>(to_word(args[6], "jump"))};
-    const Dims shape = to_dims(args[7], "random_draw", "shape");
-    const Array parameters[2] = {to_view(args[8], "random_draw", "a"),
-                                 to_view(args[9], "random_draw", "b")};
-    require_one_device("random_draw", parameters[0], parameters[1]);
+    const cpu::RandomState random_state{to_word(args[5], function, "key"),
+                                        to_word(args[6], function, "block"),
+                                        static_cast<uint32_t>(to_word(args[7], function, "jump"))};
+    const Dims shape = to_dims(args[8], function, "size");
+    const Array parameters[2] = {to_view(args[9], function, "a"), to_view(args[10], function, "b")};
+    require_one_device(function, parameters[0], parameters[1]);
     const DeviceId device = parameters[0].device();
-    const int64_t size = checked_size(shape, draw.dtype, device, "random_draw");
+    const int64_t size = checked_size(shape, draw.dtype, device, function);
     for (const Array& p : parameters) {
         if (p.dtype != DType::Float64 || !is_contiguous(p) || (p.size() != 1 && p.size() != size))
-            raise(ErrorKind::Value, "random_draw: parameters are contiguous float64 arrays");
+            raise(ErrorKind::Value, "%s: parameters are contiguous float64 arrays", function);
     }
     constexpr int64_t kWork = 8;  // of one element, in additions
     return wrap(library_result("random", parameters, device, shape, draw.dtype, size * kWork,
@@ -67,16 +73,17 @@ PyObject* random_draw(PyObject* const* args) {
 
 PyObject* philox_block(PyObject* const* args) {
     uint32_t words[4];
-    cpu::philox_block(words, to_word(args[0], "key"), to_word(args[1], "low"),
-                      to_word(args[2], "high"));
+    cpu::philox_block(words, to_word(args[0], "philox_block", "key"),
+                      to_word(args[1], "philox_block", "low"),
+                      to_word(args[2], "philox_block", "high"));
     return Py_BuildValue("(IIII)", words[0], words[1], words[2], words[3]);
 }
 
 }  // namespace
 
 PyMethodDef random_methods[] = {
-    method<random_draw, 10>("random_draw"),
-    method<random_blocks, 5>("random_blocks"),
+    method<random_draw, 11>("random_draw"),
+    method<random_blocks, 6>("random_blocks"),
     method<philox_block, 3>("philox_block"),
     kEnd,
 };

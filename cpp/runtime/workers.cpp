@@ -87,7 +87,8 @@ struct Team {
 Team* team = new Team;
 thread_local bool inside_job = false;
 
-// A worker looks this often for a new job before it sleeps: about 20 microseconds.
+// A thread looks this often for a new job, or the end of one, before it lets others run: about 20
+// microseconds.
 constexpr int kSpins = 2000;
 
 inline void relax() {
@@ -181,7 +182,10 @@ void run(int64_t items, void (*task)(void* ctx, int64_t i), void* ctx) {
         std::lock_guard lock(t.mutex);
         t.job = nullptr;
     }
-    while (job.active.load(std::memory_order_acquire) != 0) relax();
+    for (int spin = 0; job.active.load(std::memory_order_acquire) != 0; ++spin) {
+        // Where there are more threads than cores, one of those inside may be waiting for this one.
+        spin < kSpins ? relax() : std::this_thread::yield();
+    }
     owner.unlock();
     if (job.thrown) std::rethrow_exception(job.thrown);
     if (stopped) throw Interrupted{};

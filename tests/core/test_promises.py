@@ -2,6 +2,8 @@
 
 import gc
 import pickle
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -10,6 +12,7 @@ import pytest
 
 import ascend_array_api as xp
 from ascend_array_api import runtime
+from ascend_array_api.profiler import Profiler
 
 X = xp.asarray([1, 2, 3])
 F32 = xp.asarray([1.0, 2.0, 3.0], dtype=xp.float32)
@@ -182,3 +185,27 @@ def test_the_modes_are_set_by_bools():
             runtime.set_strict(bad)
         with pytest.raises(TypeError, match="strict: enabled"), runtime.strict(bad):
             pass
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: xp.sum(F32, keepdims=10**30), TypeError, "sum: keepdims must be True or False"),
+        (lambda: xp.sort(F32, descending=-(2**70)), TypeError, "sort: descending must be True"),
+        (lambda: xp.clip(xp.ones(3), min=xp.ones(2)), ValueError, "clip: "),
+        (lambda: xp.clip(xp.ones(3), max=xp.ones(2)), ValueError, "clip: "),
+        (lambda: xp.diff(None), TypeError, "diff: "),
+        (lambda: Profiler().export_chrome_trace(1), TypeError, "export_chrome_trace: path must be"),
+    ],
+)
+def test_errors_name_the_function(call, error, message):
+    with pytest.raises(error, match=f"^{message}"):
+        call()
+
+
+@pytest.mark.parametrize("value", ["abc", "-3", "2.5", "", "0"])
+def test_a_number_of_threads_that_is_none(child_env, value):
+    env = child_env | {"ASCEND_ARRAY_API_NUM_THREADS": value}
+    command = [sys.executable, "-c", "import ascend_array_api"]
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert f"ASCEND_ARRAY_API_NUM_THREADS is a positive integer, got {value!r}" in done.stderr

@@ -54,14 +54,36 @@ def test_arrays_anywhere_in_a_batch():
     assert isinstance(batch["b"].image, runtime.Array)
 
 
-def test_batches_are_snapshots():
+@pytest.mark.parametrize("lib", [np, xp])
+@pytest.mark.parametrize("device", [None, "cpu"])
+def test_batches_are_snapshots(lib, device):
     def reused():
-        room = np.zeros(1000)
+        room = lib.zeros(1000)
         for i in range(10):
             room[:] = i
             yield room
 
-    assert [float(x[-1]) for x in runtime.prefetch(reused())] == list(range(10))
+    got = [float(x[-1]) for x in runtime.prefetch(reused(), device=device)]
+    assert got == list(range(10))
+
+
+def test_every_reader_meets_the_end():
+    reader = runtime.prefetch(batches(20))
+    taken, errors = [], []
+
+    def read():
+        try:
+            taken.extend(float(x[0, 0]) for x in reader)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert errors == []
+    assert sorted(taken) == list(range(20))
 
 
 def test_recorded_work_of_the_source_is_done_by_the_loader():

@@ -325,9 +325,9 @@ def test_an_error_in_the_block_ends_it():
 def test_wrong_use():
     profile = Profiler()
     for read in (profile.summary, profile.operations, profile.categories):
-        with pytest.raises(RuntimeError, match="nothing is recorded"):
+        with pytest.raises(RuntimeError, match="no `with` block of it has ended yet"):
             read()
-    with pytest.raises(RuntimeError, match="nothing is recorded"):
+    with pytest.raises(RuntimeError, match="no `with` block of it has ended yet"):
         profile.export_chrome_trace("never.json")
     with pytest.raises(RuntimeError, match="not running"):
         profile.__exit__(None, None, None)
