@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ascend_array_api as xp
+from ascend_array_api import runtime
 
 DTYPES = """int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64
 complex128""".split()
@@ -421,6 +422,7 @@ sys.path.append(sys.argv[1])
 import numpy as np
 from target import Producer, Tensor
 import ascend_array_api as xp
+from ascend_array_api import runtime
 memory = np.array([0x3F80, 0xC000, 0x4040], dtype=np.uint16)
 tensor = Tensor(data=memory.ctypes.data, device_type=1, ndim=1, code=4, bits=16, lanes=1)
 tensor.shape = (ctypes.c_int64 * 1)(3)
