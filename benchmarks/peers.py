@@ -89,6 +89,9 @@ m = xp.asarray(rng.standard_normal((500, 500)))
 s = xp.asarray(spd(500))
 r = xp.asarray(rng.standard_normal((500, 8)))
 tall = xp.asarray(rng.standard_normal((5000, 100)))
+many = rng.standard_normal((10000, 4, 4))
+positive = xp.asarray(many @ many.swapaxes(-1, -2) + np.eye(4))
+many, sides = xp.asarray(many + 4 * np.eye(4)), xp.asarray(rng.standard_normal((10000, 4, 2)))
 """
 WAVES = """
 wave = xp.asarray((rng.random(1 << 20) + 1j * rng.random(1 << 20)))
@@ -180,6 +183,11 @@ def _linear_algebra() -> list[Case]:
         _case("eigvalsh 500", MATRICES, "xp.linalg.eigvalsh(s)"),
         _case("cholesky 500", MATRICES, "xp.linalg.cholesky(s)"),
         _case("qr 5000x100", MATRICES, "xp.abs(xp.linalg.qr(tall)[1])"),
+        _case("inv 10000 of 4x4", MATRICES, "xp.linalg.inv(many)"),
+        _case("solve 10000 of 4x4", MATRICES, "xp.linalg.solve(many, sides)"),
+        _case("cholesky 10000 of 4x4", MATRICES, "xp.linalg.cholesky(positive)"),
+        _case("det 10000 of 4x4", MATRICES, "xp.linalg.det(many)"),
+        _case("qr 10000 of 4x4", MATRICES, "xp.abs(xp.linalg.qr(many)[1])"),
         _case("fft 2**20", WAVES, "xp.fft.fft(wave)"),
         _case("fftn 1024x1024", WAVES, "xp.fft.fftn(plane)"),
         _case("rfft 1000x1024 float32", WAVES, "xp.fft.rfft(real)"),
