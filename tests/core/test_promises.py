@@ -63,6 +63,8 @@ dlpack_device float format getitem index int iter len reduce_ex repr setitem str
 def test_the_class_has_what_the_standard_and_consumers_need_and_nothing_else():
     expected = {f"__{name}__" for name in OPERATORS + PROTOCOLS}
     expected |= {f"__{prefix}{name}__" for name in ARITHMETIC for prefix in "ri"}
+    if sys.version_info >= (3, 12):  # the buffer protocol has names there
+        expected |= {"__buffer__", "__release_buffer__"}
     own = set(dir(runtime.Array)) - set(dir(object))
     assert {name for name in own if name.startswith("__")} - {"__module__"} == expected - set(
         dir(object)
