@@ -1,6 +1,7 @@
 // Modes, memory statistics, threads, and the objects that Python registers with the core.
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "backend/backend.h"
 #include "backend/cann/loader.h"
@@ -230,10 +231,13 @@ bool lay_out_transposed(Array& x) {
     std::swap(order[x.ndim() - 1], order[x.ndim() - 2]);
     Dims strides = ordered_strides(x.shape, order);
     if (strides == x.strides) return true;
+    const auto written = [&] { return std::pair(x.storage->written_at(), x.storage->changes()); };
+    const auto before = written();
     Array turned = laid_out(x, strides, "set_hint");
     for (int i = 0; i < kNumHints; ++i)
         if (x.storage->has(static_cast<Hint>(i))) turned.storage->add(static_cast<Hint>(i));
-    if (!belongs_here(x)) return false;  // recording may have let other threads run
+    // Recording may have let other threads run.
+    if (!belongs_here(x) || written() != before) return false;
     x = std::move(turned);
     return true;
 }
