@@ -1,5 +1,6 @@
 """Real libraries at the border: PyTorch, JAX and NumPy by DLPack, files, output of assertions."""
 
+import os
 import subprocess
 import sys
 
@@ -103,6 +104,9 @@ class TestFiles:
         np.savetxt(tmp_path / "x.txt", xp.asarray([[1.5, 2.0]]))
         assert np.loadtxt(tmp_path / "x.txt").tolist() == [1.5, 2.0]
 
+    @pytest.mark.skipif(
+        "asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer's own memory is larger"
+    )
     def test_a_memory_map_is_not_read_whole(self, child_env, tmp_path):
         path = tmp_path / "large.npy"
         np.lib.format.open_memmap(path, "w+", "float64", (64 << 20,))[-1] = 3.0  # 512 MiB, sparse
