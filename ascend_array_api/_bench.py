@@ -191,10 +191,10 @@ def run(args: argparse.Namespace) -> int:
         libraries = _chosen(args.libraries)
         if args.size < 8 or args.rounds < 1:
             raise ValueError("--size is at least 8, and --rounds at least 1")
-        if args.output and not importlib.util.find_spec("matplotlib"):
-            raise ValueError("-o needs matplotlib, which is not installed")
         if args.output and not args.output.parent.is_dir():
             raise ValueError(f"-o {args.output}: there is no folder {args.output.parent}")
+        if args.output and not importlib.util.find_spec("matplotlib"):
+            raise ValueError("-o needs matplotlib, which is not installed")
     except ValueError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2

@@ -30,4 +30,9 @@ def child_env() -> dict[str, str]:
     import ascend_array_api
 
     paths = [os.path.dirname(p) for p in ascend_array_api.__path__]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    # From Python 3.12 on, os.fork warns of threads, of which the core has some.
+    quiet = ("ignore:This process:DeprecationWarning", os.environ.get("PYTHONWARNINGS", ""))
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONWARNINGS": ",".join(filter(None, reversed(quiet))),
+    }
