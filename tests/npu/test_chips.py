@@ -3,12 +3,8 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "cann_double"))
-cann_double = pytest.importorskip("cann_double")
 
 PROGRAM = """
 import json, warnings
@@ -40,14 +36,6 @@ CHIPS = {
     "Ascend310P3": (False, False),
     "Ascend950PR": (False, True),
 }
-
-
-@pytest.fixture(scope="module")
-def double():
-    try:
-        return cann_double.build()
-    except RuntimeError as error:
-        pytest.skip(str(error))
 
 
 def on_chip(env, double, soc, **more):

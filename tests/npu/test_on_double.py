@@ -10,19 +10,9 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "cann_double"))
-cann_double = pytest.importorskip("cann_double")
 
 FILES = sorted(path.name for path in (HERE / "on_double").glob("test_*.py"))
 SEEDS = os.environ.get("CANN_DOUBLE_SEEDS", "0 1").split()
-
-
-@pytest.fixture(scope="session")
-def double():
-    try:
-        return cann_double.build()
-    except RuntimeError as error:
-        pytest.skip(str(error))
 
 
 # Tests of the engine that run with the NPU as the default device as they are, and those of them
