@@ -63,14 +63,14 @@ def require_rank(function: str, x: Array, rank: int) -> None:
         raise ValueError(f"{function}: expected at least {rank} dimensions, got shape {x.shape}")
 
 
-def as_index(function: str, name: str, value: object) -> int:
+def as_index(function: str, name: str, value: object, accepted: str = "an int") -> int:
     """Return an integer argument as a Python int, or raise TypeError."""
     try:
         if not isinstance(value, bool):
             return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         pass
-    raise TypeError(f"{function}: {name} must be an int, got {type(value).__name__}")
+    raise TypeError(f"{function}: {name} must be {accepted}, got {type(value).__name__}")
 
 
 def composed(function: Callable[P, R]) -> Callable[P, R]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import threading
 import warnings
 from collections.abc import Callable, Iterable
@@ -301,6 +302,11 @@ class FusionRule:
     def __init__(self, function: Callable[[PendingGraph], object]) -> None:
         if not callable(function):
             raise TypeError(f"fusion_rule: a function is needed, got {type(function).__name__}")
+        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+            raise TypeError(
+                f"fusion_rule: calling {function.__name__} would run nothing of it: it has a yield "
+                "or is async; accepted: a function that runs when it is called"
+            )
         self.function = function
         self.name: str = getattr(function, "__name__", type(function).__name__)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import operator
 import re
 from types import TracebackType
 from typing import NamedTuple, Self, SupportsIndex
 
 from . import _core
+from ._checks import as_index
 from ._device import Device, default_device, resolve_device
 
 # Decimal and binary units, as in "2GB" and "2GiB".
@@ -31,10 +31,8 @@ def _to_bytes(function: str, size: SupportsIndex | str, least: int) -> int:
         # Numbers without a fraction are exact at any size; part of a byte counts as one.
         whole = match[1].isdigit()
         number: int = int(match[1]) * unit if whole else math.ceil(float(match[1]) * unit)
-    elif isinstance(size, bool) or not hasattr(size, "__index__"):
-        raise TypeError(f"{function}: size must be {_ACCEPTED}, got {type(size).__name__}")
     else:
-        number = operator.index(size)
+        number = as_index(function, "size", size, accepted=_ACCEPTED)
     if not least <= number < 2**62:
         raise ValueError(
             f"{function}: size must be at least {least} and less than 2**62 bytes, got {size!r}"

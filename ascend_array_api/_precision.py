@@ -97,6 +97,8 @@ class precision:  # noqa: N801
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if not self._tokens:
+            raise RuntimeError("precision: it is left without having been entered")
         _here.reset(self._tokens.pop())
 
     def __repr__(self) -> str:

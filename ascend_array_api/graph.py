@@ -56,7 +56,8 @@ def fusion_rule(function: Callable[[PendingGraph], object], /) -> FusionRule:
     Raises
     ------
     TypeError
-        If `function` cannot be called.
+        If `function` cannot be called, or is a generator or coroutine function, whose call would
+        run nothing.
 
     Warns
     -----
@@ -121,10 +122,14 @@ def explain(x: Array, /, *, file: TextIO | None = None) -> None:
     Raises
     ------
     TypeError
-        If `x` is not an array.
+        If `x` is not an array, or `file` not one to write to.
+    RuntimeError
+        If `x` was given back by `reuse_buffer`.
     """
     if not isinstance(x, Array):
         raise TypeError(f"explain: x must be an ascend_array_api array, got {type(x).__name__}")
+    if file is not None and not callable(getattr(file, "write", None)):
+        raise TypeError(f"explain: file must have a method write, got {type(file).__name__}")
     graphs = _core.pending_graphs(x)
     last = max((k for k, graph in enumerate(graphs) if graph["targets"]), default=-1)
     if last < 0:
@@ -153,6 +158,8 @@ def dump(path: str | os.PathLike[str], /, *, fused: bool = True) -> None:
 
     Raises
     ------
+    TypeError
+        If `path` is not a path, or `fused` not a bool.
     OSError
         If the file cannot be written.
     ValueError
@@ -166,6 +173,8 @@ def dump(path: str | os.PathLike[str], /, *, fused: bool = True) -> None:
     """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"dump: path must be a str or os.PathLike, got {type(path).__name__}")
+    if not isinstance(fused, bool):
+        raise TypeError(f"dump: fused must be a bool, got {type(fused).__name__}")
     target = Path(path)
     if target.suffix not in _graph_dump.FORMATS:
         raise ValueError(f"dump: the file is named *.json, *.svg or *.dot, got {os.fspath(path)!r}")

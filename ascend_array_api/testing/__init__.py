@@ -99,6 +99,13 @@ def ulp_distance(actual: Any, desired: Any) -> npt.NDArray[np.float64]:
             f"ulp_distance: expected two arrays of one dtype, got {as_numpy(actual).dtype} and "
             f"{as_numpy(desired).dtype}"
         )
+    try:
+        np.broadcast_shapes(np.shape(actual), np.shape(desired))
+    except ValueError:
+        raise ValueError(
+            f"ulp_distance: the shapes {np.shape(actual)} and {np.shape(desired)} do not "
+            "broadcast together"
+        ) from None
     low, high = np.broadcast_arrays(*_sorted_pair(_ordinals(left), _ordinals(right)))
     # Up to 2**64 - 1 steps lie between two float64.
     steps = (high.view(np.uint64) - low.view(np.uint64)).astype(np.float64)

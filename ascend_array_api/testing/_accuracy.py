@@ -232,8 +232,8 @@ def verify(
     Raises
     ------
     TypeError
-        If the dtype is another one, the results have one, or there is no reference: none of this
-        name, or no dtype wider than float64 on this platform.
+        If `function` cannot be called, the dtype is another one, the results have one, or there is
+        no reference: none of this name, or no dtype wider than float64 on this platform.
     ValueError
         If `samples` is none of these.
 
@@ -258,6 +258,8 @@ def verify(
         raise TypeError(
             f"verify: dtype {dtype.name} is not supported; accepted: {', '.join(_FORMATS)}"
         )
+    if not callable(function):
+        raise TypeError(f"verify: a function is needed, got {type(function).__name__}")
     arity = _arity(function)
     exact = _reference(function, form, dtype.name) if reference is None else reference
     count, total = 0, 0.0

@@ -106,6 +106,7 @@ Object graph_dict(const Snapshot& x, const Storage* target) {
 PyObject* pending_graphs(PyObject* const* args) {
     const Storage* target =
         args[0] == Py_None ? nullptr : to_view(args[0], "explain", "x").storage.get();
+    if (target) target->require_present("explain");
     std::vector<Snapshot> snapshots;
     const auto add = [&](std::span<Entry> entries) {
         if (!entries.empty()) snapshots.push_back(inspect_entries(entries));

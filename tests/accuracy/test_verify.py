@@ -117,6 +117,7 @@ def test_other_inputs_with_another_seed():
         ((xp.hypot, xp.float32, [1.0]), ValueError, "2 arrays"),
         ((xp.isnan, xp.float32, 10), TypeError, "must return float32 for each element, got bool"),
         ((lambda x: x, xp.float32), TypeError, "pass a reference"),
+        ((5, xp.float32), TypeError, "verify: a function is needed, got int"),
     ],
 )
 def test_bad_arguments(arguments, error, message):

@@ -391,7 +391,7 @@ def test_strides_may_be_absent(check):
 
 
 class TestTorch:
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def torch(self):
         return pytest.importorskip("torch")
 

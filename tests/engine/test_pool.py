@@ -437,7 +437,7 @@ class TestArena:
         with pytest.raises(ValueError, match="arena: size must be"):
             runtime.arena(bad)
 
-    @pytest.mark.parametrize("bad", [1.5, None, True, b"2GB"])
+    @pytest.mark.parametrize("bad", [1.5, None, True, b"2GB", xp.ones(3)])
     def test_bad_types(self, bad):
         with pytest.raises(TypeError, match="arena: size must be an int of bytes or a string"):
             runtime.arena(bad)

@@ -91,6 +91,11 @@ def test_an_array_that_is_there():
     assert explained(y) == "nothing is pending: the array is computed\n"
     with pytest.raises(TypeError, match=r"explain: x must be .* got ndarray"):
         graph.explain(np.ones(3))
+    with pytest.raises(TypeError, match="explain: file must have a method write, got int"):
+        graph.explain(x, file=5)
+    runtime.reuse_buffer(x)
+    with pytest.raises(RuntimeError, match=r"explain: .* given back by reuse_buffer"):
+        graph.explain(x)
 
 
 def test_what_other_streams_and_events_put_before():

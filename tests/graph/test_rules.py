@@ -321,6 +321,18 @@ def test_removing():
         graph.fusion_rule(3)
 
 
+def test_functions_whose_call_runs_nothing():
+    def lazy(g):
+        yield g.find("exp")
+
+    async def later(g):
+        g.find("exp")
+
+    for function in (lazy, later):
+        with pytest.raises(TypeError, match=f"calling {function.__name__} would run nothing"):
+            graph.fusion_rule(function)
+
+
 def test_a_block_runs_what_it_recorded():
     x = xp.asarray(np.zeros(N))
 

@@ -633,6 +633,11 @@ class TestUlpDistance:
         assert ulp_distance(a, b).tolist() == [0.0, 1.0]
         assert ulp_distance(a[0], xp.asarray(a)).shape == (2,)
 
+    def test_other_shapes(self):
+        message = r"ulp_distance: the shapes \(3,\) and \(4,\) do not broadcast together"
+        with pytest.raises(ValueError, match=message):
+            ulp_distance(xp.ones(3), xp.ones(4))
+
     def test_our_arrays_in_any_layout(self):
         x = xp.reshape(xp.arange(6, dtype=xp.float64), (2, 3))
         assert ulp_distance(x.T, np.asarray(x).T).tolist() == [[0.0] * 2] * 3
