@@ -327,10 +327,12 @@ Failure Work::inherited() const {
 void Work::reuse_inputs(const std::function<bool(Storage&)>& spare) {
     if (library || product || !sinks.empty()) return;
     inherits.reserve(call.outputs.size());  // what is spare is gone: nothing may fail after that
-    // Another result is read from that memory as it is stored, which may be after this one.
-    const auto is_copied = [&](const Storage& donor, size_t but) {
+    // Another result is stored in that memory, where the program may read it again, or is read from
+    // there as it is stored, which may be after this one.
+    const auto is_needed = [&](const Storage& donor, size_t but) {
         for (size_t k = 0; k < call.outputs.size(); ++k) {
             const Value& value = call.finished->outputs[k].value;
+            if (call.outputs[k].storage.get() == &donor) return true;
             if (k != but && value.from == Value::From::Input &&
                 call.inputs[value.index].storage.get() == &donor)
                 return true;
@@ -351,7 +353,7 @@ void Work::reuse_inputs(const std::function<bool(Storage&)>& spare) {
         };
         for (const Array& x : call.inputs) {
             const Ref<Storage> donor = x.storage;
-            if (donor->promised() || !fits(x) || is_copied(*donor, place)) continue;
+            if (donor->promised() || !fits(x) || is_needed(*donor, place)) continue;
             // Other views would see other elements change.
             if (!std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Array& other) {
                     return !may_overlap(other, x) || (other.storage == donor && fits(other));

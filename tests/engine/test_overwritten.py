@@ -139,6 +139,27 @@ def test_views_of_a_part_of_a_product(child, defer):
     )
 
 
+@pytest.mark.parametrize("mode", ["default", "predictive"])
+def test_a_result_does_not_take_the_memory_that_its_program_writes(child, defer, mode):
+    """The first result has an operand's layout; the second is made of what was written there."""
+    child(
+        SETUP
+        + """
+for _ in range(4):
+    (x, a), (p, b), (q, c) = make("float64"), make("float64"), make("float64")
+    runtime.evaluate(x, p, q)
+    x *= 0.5
+    other = xp.where(p > q, p, q)
+    y = xp.abs(x) + 1.0
+    del x  # nobody looks at it again
+    same(y, abs(a * 0.5) + 1.0)
+    same(other, np.where(b > c, b, c))
+""",
+        DEFER=defer,
+        MODE=mode,
+    )
+
+
 def test_a_result_in_the_memory_of_an_operand_is_written_while_it_is_computed(child):
     """A write is recorded while another thread computes what it writes, in an operand's memory."""
     child(
