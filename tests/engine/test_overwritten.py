@@ -238,3 +238,76 @@ for seed in range(150):
 """,
         DEFER=defer,
     )
+
+
+def test_an_operand_that_is_written_and_dies_lends_its_memory_to_no_result(child, defer):
+    child(
+        SETUP
+        + """
+for dtype in ("int16", "int32", "float64", "complex128"):
+    for write in ("x *= 2; a *= 2", "x[...] = x + x; a[...] = a + a", "x[:900] *= 2; a[:900] *= 2"):
+        x, a = make(dtype)
+        old = a.copy()
+        runtime.synchronize()
+        t, u = x * 3, x + 7
+        exec(write)
+        y, z = t + 1, x + 5
+        del x
+        same(z, a + a.dtype.type(5))
+        same(y, old * a.dtype.type(3) + a.dtype.type(1))
+        same(u, old + a.dtype.type(7))
+
+x, a = make("int16")
+old = a.copy()
+t = xp.astype(x, xp.int32)
+x *= 2
+y, z = xp.astype(t, xp.int16) + 1, x + 5
+del x
+same(z, a * np.int16(2) + np.int16(5))
+same(y, old + np.int16(1))
+""",
+        DEFER=defer,
+    )
+
+
+RESULTS = """
+import random
+
+def program(seed, lib):
+    r = random.Random(seed)
+    names = [lib.asarray(np.arange(6000) * (k + 1) % 90, dtype=lib.int16) for k in range(4)]
+    for _ in range(r.randrange(4, 20)):
+        to, left, right, mask = (r.randrange(4) for _ in range(4))
+        x, y = names[left], names[right]
+        kind = r.randrange(7)
+        if kind == 0:
+            names[to] *= 2
+        elif kind == 1:
+            names[to] += x
+        elif kind == 2:
+            names[to] = x + r.choice([3, y])  # what was there dies
+        elif kind == 3:
+            names[to] = lib.astype(lib.astype(x, lib.int32), lib.int16)
+        elif kind == 4:
+            names[to] = lib.where(names[mask] > 40, x, y)
+        elif kind == 5:
+            names[to] = lib.asarray(x, copy=True)
+        else:
+            wide = lib.astype(x, lib.int32)
+            names[left] -= 7
+            names[to] = lib.astype(wide, lib.int16)
+    return [np.asarray(x) for x in names]
+"""
+
+
+def test_random_results_beside_writes(child, defer):
+    child(
+        SETUP
+        + RESULTS
+        + """
+for seed in range(400):
+    for x, a in zip(program(seed, xp), program(seed, np)):
+        np.testing.assert_array_equal(x, a, err_msg=f"program {seed}")
+""",
+        DEFER=defer,
+    )
