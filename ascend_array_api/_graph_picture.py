@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from ._graph_rules import GraphDict
 from ._graph_text import call_text, groups_of, registers, result_bytes, type_text
-from ._profile import format_bytes, format_time
+from ._profile import format_bytes, format_time, format_xml
 
 # Sizes in pixels; letters are those of a monospaced font.
 _LETTER, _LINE, _PAD, _GAP, _LAYER_GAP, _MARGIN = 7.3, 17, 9, 26, 46, 24
@@ -281,7 +280,7 @@ def _draw(picture: Picture, top: float, body: list[str]) -> tuple[float, float]:
     width = max((box.x + box.width / 2 for box in boxes), default=0.0) + _MARGIN
     body.append(
         f'<text x="{_MARGIN}" y="{top + 8:.0f}" font-size="14" font-weight="bold" '
-        f'fill="#22303c">{escape(picture.title)}</text>'
+        f'fill="#22303c">{format_xml(picture.title)}</text>'
     )
     if any(box.held for box in boxes):
         body.append(
@@ -328,7 +327,7 @@ def _draw_arrow(
         body.append(
             f'<text x="{way[-1].x + 6:.1f}" y="{tops[way[-1].layer] - 9:.1f}" font-size="10.5" '
             f'fill="#44525e" stroke="#ffffff" stroke-width="3" paint-order="stroke">'
-            f"{escape(label)}</text>"
+            f"{format_xml(label)}</text>"
         )
 
 
@@ -345,7 +344,7 @@ def _draw_box(box: Box, top: float, body: list[str]) -> None:
         weight = ' font-weight="bold"' if k == 0 else ""
         body.append(
             f'<text x="{left + _PAD:.1f}" y="{top + _PAD + 8 + k * _LINE:.1f}"{weight} '
-            f'fill="#22303c" xml:space="preserve">{escape(text)}</text>'
+            f'fill="#22303c" xml:space="preserve">{format_xml(text)}</text>'
         )
 
 

@@ -222,7 +222,7 @@ class PendingGraph:
         Raises
         ------
         TypeError
-            If an argument is not a node, or the name not a string.
+            If an argument is not a node, or the name not a string of printable characters.
         ValueError
             If there are fewer than two nodes, or one belongs to another graph, is there twice, or
             was fused or kept already.
@@ -230,10 +230,8 @@ class PendingGraph:
         numbers = self._numbers("fuse", nodes)
         if len(numbers) < 2:
             raise ValueError("fuse: two or more operations are needed")
-        if name is not None and (not isinstance(name, str) or not name or "\0" in name):
-            raise TypeError(
-                f"fuse: name must be a string with something in it and no NUL, got {name!r}"
-            )
+        if name is not None and not (isinstance(name, str) and name and name.isprintable()):
+            raise TypeError(f"fuse: name must be a string of printable characters, got {name!r}")
         self._asked.append(
             (sorted(numbers), name or "+".join(self._nodes[n].op for n in sorted(numbers)))
         )
@@ -302,13 +300,14 @@ class FusionRule:
     def __init__(self, function: Callable[[PendingGraph], object]) -> None:
         if not callable(function):
             raise TypeError(f"fusion_rule: a function is needed, got {type(function).__name__}")
+        name = str(getattr(function, "__name__", type(function).__name__))
         if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
             raise TypeError(
-                f"fusion_rule: calling {function.__name__} would run nothing of it: it has a yield "
+                f"fusion_rule: calling {name} would run nothing of it: it has a yield "
                 "or is async; accepted: a function that runs when it is called"
             )
         self.function = function
-        self.name: str = getattr(function, "__name__", type(function).__name__)
+        self.name = name
 
     def __call__(self, graph: PendingGraph, /) -> object:
         """Call the function."""

@@ -142,6 +142,8 @@ def _read(path: Path) -> tuple[dict[str, _Choices], bool]:
     """Return what the file holds, and whether it may be written; warns where it is ignored."""
     text = ""
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise OSError("it is no regular file")
         text = path.read_text(encoding="utf-8")
         return _checked(json.loads(text)), True
     except FileNotFoundError:
@@ -149,7 +151,7 @@ def _read(path: Path) -> tuple[dict[str, _Choices], bool]:
     except (OSError, ValueError, TypeError, RecursionError) as error:
         warnings.warn(f"{_VARIABLE}: {path} is ignored: {error}", RuntimeWarning, stacklevel=4)
         damaged = text.startswith(_HEAD) and not isinstance(error, _OtherFormat)
-        return {}, damaged or (path.is_file() and path.stat().st_size == 0)
+        return {}, damaged or (os.path.isfile(path) and os.path.getsize(path) == 0)
 
 
 # The file that was read when the mode was set.
@@ -159,7 +161,11 @@ _file: Path | None = None
 def _load() -> None:
     global _file
     name = os.environ.get(_VARIABLE)
-    _file = Path(name).expanduser().resolve() if name else None
+    try:
+        _file = Path(name).expanduser().resolve() if name else None
+    except (OSError, RuntimeError) as error:  # of an unknown user, or links in a circle
+        _file = None
+        warnings.warn(f"{_VARIABLE}: {name} is ignored: {error}", RuntimeWarning, stacklevel=3)
     if _file is not None:
         choices = _read(_file)[0].get(_machine(), {})
         _core.learn([(int(key, 16), choice) for key, choice in choices.items()])

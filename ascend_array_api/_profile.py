@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TextIO
 
@@ -231,6 +232,8 @@ def category_rows(recording: Recording) -> tuple[CategoryRow, ...]:
 
 # ---- printing
 
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 
 def format_time(seconds: float) -> str:
     """Write a time with three digits and its unit."""
@@ -246,6 +249,14 @@ def format_bytes(size: float) -> str:
         if size >= factor:
             return f"{size / factor:.3g} {unit}"
     return f"{size:.0f} B"
+
+
+def format_xml(text: str) -> str:
+    """Write text as XML, with U+FFFD for what XML cannot hold."""
+    # Imported when used: it would slow down every import.
+    from html import escape
+
+    return escape(_NOT_XML.sub("\ufffd", text))
 
 
 def format_table(lines: Sequence[Sequence[str]], left: int = 1) -> str:

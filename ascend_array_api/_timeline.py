@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import reprlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import Any
 
-from ._profile import format_bytes, format_time
+from ._profile import format_bytes, format_time, format_xml
 
 _WIDTH, _LEFT, _RIGHT, _MARGIN = 1200, 170, 24, 22
 _SLICE, _ROW_GAP, _GRAPH, _AXIS = 18, 12, 54, 30
@@ -62,6 +62,7 @@ class Trace:
                 points.append((event["ts"], sum(event["args"].values())))
         self.begin = min((event["ts"] for event in slices), default=0.0)
         self.end = max((event["ts"] + event["dur"] for event in slices), default=1.0)
+        self.span = max(self.end - self.begin, 1e-3)  # at least a nanosecond
         self.rows: dict[tuple[int, int], Row] = {}
 
         def order(key: tuple[int, int]) -> tuple[Any, ...]:
@@ -93,7 +94,7 @@ class Drawing:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.parts: list[str] = []
-        self.scale = (_WIDTH - _LEFT - _RIGHT) / max(trace.end - trace.begin, 1e-9)
+        self.scale = (_WIDTH - _LEFT - _RIGHT) / trace.span
 
     def x(self, time: float) -> float:
         """Return the place of a time."""
@@ -104,7 +105,7 @@ class Drawing:
     def text(self, x: float, y: float, text: str, **style: str | float) -> None:
         """Write text."""
         more = "".join(f' {key.replace("_", "-")}="{value}"' for key, value in style.items())
-        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}"{more}>{escape(text)}</text>')
+        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}"{more}>{format_xml(text)}</text>')
 
     def draw(self, title: str) -> str:
         """Return the picture."""
@@ -142,10 +143,9 @@ class Drawing:
                 x += 40 + len(name) * _LETTER
 
     def _axis(self, top: float, bottom: float) -> None:
-        span = self.trace.end - self.trace.begin
-        step = _round_step(span / 8)
+        step = _round_step(self.trace.span / 8)
         time = 0.0
-        while time <= span:
+        while time <= self.trace.span:
             x = self.x(self.trace.begin + time)
             self.parts.append(
                 f'<line x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{bottom:.1f}" '
@@ -169,7 +169,7 @@ class Drawing:
                 facts += [f"{key}: {value}" for key, value in event.get("args", {}).items()]
             self.parts.append(
                 f'<rect x="{x:.2f}" y="{y:.1f}" width="{width:.2f}" height="{_SLICE - 2}" '
-                f'fill="{color}"><title>{escape(", ".join(facts))}</title></rect>'
+                f'fill="{color}"><title>{format_xml(", ".join(facts))}</title></rect>'
             )
             letters = int((width - 6) / _LETTER)
             if count == 1 and letters >= 3:
@@ -179,7 +179,8 @@ class Drawing:
 
     def _arrows(self) -> None:
         starts = {event["id"]: event for event in self.trace.arrows if event["ph"] == "s"}
-        pairs = [(starts[e["id"]], e) for e in self.trace.arrows if e["ph"] == "f"]
+        ends = [e for e in self.trace.arrows if e["ph"] == "f" and e["id"] in starts]
+        pairs = [(starts[e["id"]], e) for e in ends]
         every = -(-len(pairs) // _MOST_ARROWS) or 1
         for start, end in pairs[::every]:
             above = self.trace.rows.get((start["pid"], start["tid"]))
@@ -259,17 +260,55 @@ def load(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """Return the events of a trace file; raise ValueError where it is not one."""
     try:
         trace = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)} is not a trace: {error}") from None
     events = trace.get("traceEvents") if isinstance(trace, dict) else trace
     if not isinstance(events, list) or not all(isinstance(e, dict) for e in events):
         raise ValueError(f"{os.fspath(path)} is not a trace: it has no list of events")
     for event in events:
-        needed = {"X": ("name", "ts", "dur", "pid", "tid"), "C": ("name", "ts", "args")}
-        for key in needed.get(event.get("ph", ""), ()):
-            if key not in event:
-                raise ValueError(f"{os.fspath(path)} is not a trace: an event has no {key!r}")
+        if fault := _fault(event):
+            raise ValueError(f"{os.fspath(path)} is not a trace: {fault}")
     return events
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and abs(value) < 2**53  # nor infinite, nor NaN
+
+
+# What the fields that are drawn hold, and which of them events of each phase need.
+_FIELDS: dict[str, Callable[[Any], bool]] = {
+    "ph": lambda value: isinstance(value, str),
+    "name": lambda value: isinstance(value, str),
+    "cat": lambda value: isinstance(value, str),
+    "id": lambda value: isinstance(value, int | str),
+    "pid": lambda value: isinstance(value, int),
+    "tid": lambda value: isinstance(value, int),
+    "ts": _is_number,
+    "dur": lambda value: _is_number(value) and value >= 0,
+    "args": lambda value: isinstance(value, dict),
+}
+_NEEDED = {
+    "X": ("name", "ts", "dur", "pid", "tid"),
+    "C": ("name", "ts", "args"),
+    "M": ("name", "pid"),
+    "s": ("id", "ts", "pid", "tid"),
+    "f": ("id", "ts", "pid", "tid"),
+}
+
+
+def _fault(event: dict[str, Any]) -> str | None:
+    """Return what is wrong with an event, if something is."""
+    for key, accepts in _FIELDS.items():
+        if key in event and not accepts(event[key]):
+            return f"an event has {reprlib.repr(event[key])} as its {key!r}"
+    phase = event.get("ph", "")
+    for key in _NEEDED.get(phase, ()):
+        if key not in event:
+            return f"an event has no {key!r}"
+    counts = phase == "C" or (phase == "M" and event["name"].endswith("sort_index"))
+    if counts and not all(map(_is_number, event.get("args", {}).values())):
+        return f"an event {event['name']!r} has other 'args' than numbers"
+    return None
 
 
 # ---- the command
@@ -285,9 +324,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Draw a file; return the exit status."""
     try:
-        picture = draw(load(args.file), args.title or Path(args.file).name)
-        Path(args.output).write_text(picture, encoding="utf-8")
-    except (OSError, ValueError) as error:
+        events = load(args.file)
+    except ValueError as error:
         print(f"trace: {error}", file=sys.stderr)
-        return 1
+        return 2
+    picture = draw(events, args.title or Path(args.file).name)
+    Path(args.output).write_text(picture, encoding="utf-8")
     return 0

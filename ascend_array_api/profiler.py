@@ -149,7 +149,11 @@ class Profiler:
         ------
         RuntimeError
             If no block has ended yet.
+        TypeError
+            If `file` is not one to write to.
         """
+        if file is not None and not callable(getattr(file, "write", None)):
+            raise TypeError(f"summary: file must have a method write, got {type(file).__name__}")
         print_summary(self._recorded("summary"), file)
 
     def export_chrome_trace(self, path: str | os.PathLike[str], /) -> None:

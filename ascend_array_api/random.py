@@ -534,10 +534,7 @@ class Generator:
         if high is None:
             low, high = 0, low
         first, last = as_index("integers", "low", low), as_index("integers", "high", high)
-        if not isinstance(endpoint, bool | np.bool_):
-            raise TypeError(
-                f"integers: endpoint must be True or False, got {type(endpoint).__name__}"
-            )
+        _require_bool("integers", "endpoint", endpoint)
         last -= not endpoint
         if first > last:
             ends = f"[{first}, {last}]" if endpoint else f"[{first}, {last + 1})"
@@ -687,7 +684,8 @@ class Generator:
         replace : bool
             Whether an element may be drawn again.
         p : Array, optional
-            The probability of each element; by default they are equal.
+            The probability of each element; by default they are equal. Their sum is 1, to within
+            the square root of the dtype's `finfo.eps`.
         axis : int
             The axis along which elements are drawn.
 
@@ -700,7 +698,10 @@ class Generator:
         ------
         ValueError
             If there are too few elements, or `p` is no distribution over them.
+        TypeError
+            If `replace` is not a bool, or `p` not an array of numbers.
         """
+        _require_bool("choice", "replace", replace)
         shape, place = _shape("choice", size), _place("choice", None, a, p)
         count = math.prod(shape)
         if isinstance(a, Array):
@@ -868,6 +869,11 @@ def _parameter(x: RealScalar | Array, shape: tuple[int, ...], workplace: Device)
     return x if x.shape == () else asarray(broadcast_to(x, shape), copy=True)
 
 
+def _require_bool(function: str, name: str, value: object) -> None:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{function}: {name} must be True or False, got {type(value).__name__}")
+
+
 def _require(
     function: str,
     name: str,
@@ -894,7 +900,8 @@ def _distribution(p: Array, n: int) -> Array:
     if p.shape != (n,):
         raise ValueError(f"choice: p has shape {p.shape}, expected {(n,)}")
     _require("choice", "p", p, 0)
+    tolerance = math.sqrt(finfo(p.dtype).eps) if kind_of(p.dtype) == "f" else 0.0
     p = astype(p, float64, device=with_float64(p.device))
-    if not abs(float(total_of(p)) - 1) <= 1e-8:
+    if not abs(float(total_of(p)) - 1) <= tolerance:
         raise ValueError(f"choice: p sums to {float(total_of(p))}, expected 1")
     return p

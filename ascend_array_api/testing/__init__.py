@@ -36,13 +36,16 @@ _BITS: dict[int, type[np.signedinteger[Any]]] = {2: np.int16, 4: np.int32, 8: np
 def _components(values: Any) -> tuple[npt.NDArray[Any], bool]:
     """Return an array of real floats, and whether pairs along the last axis were complex."""
     array = as_numpy(values)
-    if array.dtype.kind == "c":
-        return np.ascontiguousarray(array).view(array.real.dtype).reshape(*array.shape, 2), True
-    if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
+    if array.dtype.kind not in "fc" and array.dtype.name != "bfloat16":
         raise TypeError(f"ulp_distance: expected a floating-point dtype, got {array.dtype}")
-    if array.dtype.itemsize not in _BITS:
+    if array.real.dtype.itemsize not in _BITS:
         raise TypeError(f"ulp_distance: no integer type holds the bits of {array.dtype}")
-    return np.ascontiguousarray(array).reshape(array.shape), False
+    shape = array.shape
+    # One piece of memory, in the byte order of this machine.
+    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(shape)
+    if array.dtype.kind == "c":
+        return array[..., np.newaxis].view(array.real.dtype), True
+    return array, False
 
 
 def _ordinals(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -111,7 +114,7 @@ def ulp_distance(actual: Any, desired: Any) -> npt.NDArray[np.float64]:
     steps = (high.view(np.uint64) - low.view(np.uint64)).astype(np.float64)
     missing = np.isnan(left).astype(np.int8) + np.isnan(right)
     distance = np.where(missing == 0, steps, np.where(missing == 2, 0.0, np.inf))
-    return distance.max(axis=-1) if is_complex else distance
+    return np.asarray(distance.max(axis=-1)) if is_complex else distance
 
 
 def _sorted_pair(

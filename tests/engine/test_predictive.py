@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import os
 import subprocess
 import sys
 
@@ -425,6 +426,13 @@ print(len(_core.learned()))
         path.write_text(text)
         assert self.warned(child_env, path, self.WORK) == 0
         assert path.read_text() == text
+
+    def test_what_can_be_no_file_is_ignored(self, child_env, tmp_path):
+        (tmp_path / "circle").symlink_to("circle")
+        os.mkfifo(tmp_path / "pipe")  # reading it would wait for a writer
+        for name in ("circle", "circle/cache", "pipe", "n" * 300):
+            assert self.warned(child_env, tmp_path / name, self.WORK) == 0
+        assert self.warned(child_env, "~no such user/cache", self.WORK) == 0
 
     @pytest.mark.parametrize(
         "machines",

@@ -1,5 +1,6 @@
 """Fusion rules: what they see, what they change, and that results never do."""
 
+import functools
 import json
 import os
 import random
@@ -232,7 +233,7 @@ def test_wrong_requests_are_errors():
         ):
             with pytest.raises(error):
                 g.fuse(*wrong)
-        for name in ("", 3):
+        for name in ("", 3, "a\0", "a\x01", "a\nb", "\ud800"):  # no file could hold some
             with pytest.raises(TypeError):
                 g.fuse(e, m, name=name)
         if len(kept) == 2:
@@ -328,8 +329,8 @@ def test_functions_whose_call_runs_nothing():
     async def later(g):
         g.find("exp")
 
-    for function in (lazy, later):
-        with pytest.raises(TypeError, match=f"calling {function.__name__} would run nothing"):
+    for function, name in ((lazy, "lazy"), (later, "later"), (functools.partial(lazy), "partial")):
+        with pytest.raises(TypeError, match=f"calling {name} would run nothing"):
             graph.fusion_rule(function)
 
 

@@ -616,6 +616,21 @@ class TestUlpDistance:
         assert ulp_distance(np.asarray(-0.0, dtype), np.asarray(0.0, dtype)) == 0.0
         assert ulp_distance(np.finfo(dtype).max, np.asarray(np.inf, dtype)) == 1.0
 
+    @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16"])
+    def test_byte_orders(self, dtype):
+        a = np.asarray([1.0, 2.0], dtype)
+        b = a + np.spacing(a.real)
+        for left in "<>":
+            for right in "<>":
+                found = ulp_distance(a.astype(left + dtype), b.astype(right + dtype))
+                assert found.tolist() == [1.0, 1.0]
+        assert isinstance(ulp_distance(a[0], b[0]), np.ndarray)
+
+    @pytest.mark.parametrize("dtype", [np.longdouble, np.clongdouble])
+    def test_wider_dtypes_are_refused(self, dtype):
+        with pytest.raises(TypeError, match="ulp_distance: no integer type holds the bits"):
+            ulp_distance(dtype(1), dtype(1))
+
     def test_the_longest_way(self):
         assert ulp_distance(np.float32(-np.inf), np.float32(np.inf)) == 2.0 * 0x7F800000
         found = ulp_distance(np.float64(-np.inf), np.float64(np.inf))

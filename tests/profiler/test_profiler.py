@@ -338,6 +338,8 @@ def test_wrong_use():
             Profiler(capacity=wrong)
     with pytest.raises(OSError):
         profile.export_chrome_trace("/nowhere/at/all.json")
+    with pytest.raises(TypeError, match="summary: file must have a method write, got int"):
+        profile.summary(file=42)
 
 
 def test_results_are_the_same():

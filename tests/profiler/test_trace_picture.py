@@ -89,6 +89,9 @@ def test_many_short_slices_are_drawn_together():
     assert "short slices" in picture
 
 
+SLICE = {"ph": "X", "name": "a", "ts": 1, "dur": 2, "pid": 7, "tid": 8}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -96,19 +99,31 @@ def test_many_short_slices_are_drawn_together():
         ('{"a": 1}', "has no list of events"),
         ("[1, 2]", "has no list of events"),
         ('[{"ph": "X", "name": "a"}]', "an event has no 'ts'"),
+        *(
+            (json.dumps([SLICE | {key: value}]), f"as its {key!r}")
+            for key, value in [
+                *[("ts", value) for value in ("1", [], None, float("nan"), 1e400, 1e308, 10**400)],
+                *[("dur", value) for value in (-2, "x", float("inf"))],
+                *[("name", 5), ("cat", []), ("ph", []), ("pid", "a"), ("tid", None), ("args", 5)],
+            ]
+        ),
+        ('[{"ph": "C", "name": "a", "ts": 1, "args": {"x": "y"}}]', "other 'args' than numbers"),
+        ('[{"ph": "M", "name": "x_sort_index", "pid": 1, "args": {"x": []}}]', "other 'args'"),
+        ('[{"ph": "s", "id": {}}]', "as its 'id'"),
+        ("[" * 100_000, "is not a trace"),
     ],
 )
 def test_files_that_are_no_traces(tmp_path, capsys, text, message):
     (tmp_path / "bad.json").write_text(text)
     argv = ["trace", str(tmp_path / "bad.json"), "-o", str(tmp_path / "out.svg")]
-    assert __main__.main(argv) == 1
+    assert __main__.main(argv) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out.svg").exists()
 
 
 def test_files_that_are_not_there(tmp_path, capsys, trace):
-    assert __main__.main(["trace", str(tmp_path / "no.json"), "-o", "x.svg"]) == 1
-    assert __main__.main(["trace", str(trace), "-o", str(tmp_path / "no" / "x.svg")]) == 1
+    assert __main__.main(["trace", str(tmp_path / "no.json"), "-o", "x.svg"]) == 2
+    assert __main__.main(["trace", str(trace), "-o", str(tmp_path / "no" / "x.svg")]) == 2
     assert capsys.readouterr().err.count("trace: ") == 2
     with pytest.raises(SystemExit):
         __main__.main(["trace", str(trace)])
@@ -121,3 +136,17 @@ def test_traces_of_others_are_drawn(tmp_path):
     argv = ["trace", str(tmp_path / "other.json"), "-o", str(tmp_path / "out.svg")]
     assert __main__.main(argv) == 0
     assert "process 7: 8" in (tmp_path / "out.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [SLICE | {"dur": 0}],
+        [SLICE, {"ph": "f", "id": 3, "ts": 1, "pid": 7, "tid": 8}],
+        [SLICE | {"name": "a\x01<\ud800", "args": {"line": "\0"}}],
+        [SLICE | {"ts": -(2**53) + 1, "dur": 2**53 - 1}, SLICE],
+    ],
+    ids=["no time", "an arrow from nowhere", "what XML cannot hold", "long"],
+)
+def test_odd_traces_are_drawn(events):
+    rects(ElementTree.fromstring(_timeline.draw(events, "odd\x02")))

@@ -1,6 +1,7 @@
 """Known answers, distributions, and what a generator's state means."""
 
 import copy
+import math
 import pickle
 import threading
 
@@ -277,6 +278,25 @@ def test_choice():
     assert rng.choice(0, 0).shape == (0,)
 
 
+@pytest.mark.parametrize("dtype", [xp.dtypes.float16, xp.float32, xp.float64])
+@pytest.mark.parametrize("replace", [True, False])
+def test_probabilities_are_as_exact_as_their_dtype(dtype, replace):
+    p = xp.astype(xp.asarray([0.1] * 10), dtype)
+    assert random.Generator(2).choice(10, 3, replace, p).shape == (3,)
+    off = 2 * math.sqrt(xp.finfo(dtype).eps)
+    with pytest.raises(ValueError, match="choice: p sums to"):
+        random.Generator(2).choice(
+            10, 3, replace, xp.astype(xp.asarray([0.1] * 9 + [0.1 + off]), dtype)
+        )
+
+
+def test_beta_numbers_of_the_smallest_parameters_lie_at_the_ends():
+    tiny = 5e-324
+    drawn = values(random.Generator(3).beta(tiny, 3 * tiny, DRAWS))
+    assert set(drawn.tolist()) == {0.0, 1.0}
+    assert stats.binomtest(int(drawn.sum()), DRAWS, 0.25).pvalue > LEVEL
+
+
 @pytest.mark.parametrize("method", ["cholesky", "eigh"])
 def test_multivariate_normal(method):
     mean, cov = np.array([1.0, -2.0]), np.array([[2.0, 0.6], [0.6, 0.5]])
@@ -429,6 +449,7 @@ def test_integer_arrays_are_parameters_as_their_values():
         (lambda g: g.integers(3, endpoint=2), TypeError, "integers: endpoint must be True or"),
         (lambda g: random.default_rng("a"), TypeError, "default_rng: seed must be None, a non-"),
         (lambda g: random.default_rng(-1), ValueError, "default_rng: seed must be None, a non-"),
+        (lambda g: g.choice(3, 2, "no"), TypeError, "choice: replace must be True or False, got s"),
         (lambda g: g.choice(-1), ValueError, "choice: a is from 0 to"),
         (lambda g: g.integers(5, 5), ValueError, r"integers: the range \[5, 5\) is empty"),
         (lambda g: g.binomial(1.5, 0.5), TypeError, "binomial: n must be an int, got float"),

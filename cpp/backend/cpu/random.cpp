@@ -129,6 +129,8 @@ double gamma_variate(Words& words, double shape) {
 
 double beta_variate(Words& words, double a, double b) {
     const double x = log_gamma_variate(words, a), y = log_gamma_variate(words, b);
+    // Parameters so small that both are below any number: then all weight is at the ends.
+    if (x == -INFINITY && y == -INFINITY) return words.uniform() < a / (a + b) ? 1 : 0;
     return 1 / (1 + std::exp(y - x));
 }
 
