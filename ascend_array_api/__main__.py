@@ -1,6 +1,7 @@
 """Command line: `python -m ascend_array_api demo`, `info`, `bench`, `accuracy`, `trace`, ..."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -59,6 +60,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     try:
         status: int = args.run(args)
+        print(end="", flush=True)
+    except BrokenPipeError:  # who reads the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (OSError, ImportError) as error:  # a file or a module that was asked for
         print(f"{args.command}: {error}", file=sys.stderr)
         return 2

@@ -28,16 +28,18 @@ class precision:  # noqa: N801
             precision, and the products added in float32, where that is faster: on processors with
             AMX or AVX512-BF16, from matrices of 16 x 16 and 2**17 multiplications on. An element
             of ``a @ b`` is then off by at most ``2**-6.9 * (abs(a) @ abs(b))``, typically by
-            ``2**-8 * sqrt(k) * rms(a) * rms(b)``; factors below 2**-126 count as zero. Sums and
-            products with vectors are as by default: they wait for memory, not for arithmetic.
+            ``2**-8 * sqrt(k) * rms(a) * rms(b)``. Factors, products and sums below 2**-126 count as
+            zero, and factors from 3.4e38 on as infinity. Sums and products with vectors are as by
+            default: they wait for memory, not for arithmetic.
         ``"high"``
             Products of float16, bfloat16, float32 and complex64 (`matmul`, `tensordot`, `vecdot`)
             are computed in float64 or complex128 and rounded once. Of float64, `sum`, `mean`,
             `var`, `std`, `vecdot` and matrix products up to 2**22 multiplications add without
             an error until the last rounding: a sum of n elements is off by half a unit in the
             last place and ``2**-150 * n**3`` of the largest element, a product likewise, and by
-            ``2**-105 * sum(abs(x * y))``; a mean by one unit, a variance by two. Sums take five to
-            twenty times as long, matrix products some hundred times. complex128 is as by default.
+            ``2**-105 * sum(abs(x * y))``; a mean by one and a half units, a variance by two. Sums
+            take five to twenty times as long, matrix products some hundred times. complex128 is as
+            by default.
 
     Returns
     -------

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._array import as_numpy
+from .._checks import as_index
 
 _Values = npt.NDArray[Any]
 # Elements that are computed at a time.
@@ -235,7 +236,7 @@ def verify(
         If `function` cannot be called, the dtype is another one, the results have one, or there is
         no reference: none of this name, or no dtype wider than float64 on this platform.
     ValueError
-        If `samples` is none of these.
+        If `samples` is none of these, or `smallest` or `seed` is negative.
 
     Notes
     -----
@@ -260,6 +261,12 @@ def verify(
         )
     if not callable(function):
         raise TypeError(f"verify: a function is needed, got {type(function).__name__}")
+    if reference is not None and not callable(reference):
+        raise TypeError(f"verify: reference must be a function, got {type(reference).__name__}")
+    if not isinstance(smallest, int | float) or not 0 <= smallest < np.inf:
+        raise ValueError(f"verify: smallest must be a number from 0 on, got {smallest!r}")
+    if as_index("verify", "seed", seed) < 0:
+        raise ValueError(f"verify: seed must not be negative, got {seed}")
     arity = _arity(function)
     exact = _reference(function, form, dtype.name) if reference is None else reference
     count, total = 0, 0.0

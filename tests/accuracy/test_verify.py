@@ -125,6 +125,21 @@ def test_bad_arguments(arguments, error, message):
         verify(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"reference": 5}, TypeError, "verify: reference must be a function, got int"),
+        ({"seed": "a"}, TypeError, "verify: seed must be an int, got str"),
+        ({"seed": -1}, ValueError, "verify: seed must not be negative, got -1"),
+        ({"smallest": "a"}, ValueError, "verify: smallest must be a number from 0 on, got 'a'"),
+        ({"smallest": float("nan")}, ValueError, "verify: smallest must be a number from 0 on"),
+    ],
+)
+def test_bad_options(options, error, message):
+    with pytest.raises(error, match=message):
+        verify(xp.exp, xp.float32, 10, **options)
+
+
 def test_the_command(child_env):
     def run(*arguments):
         command = [sys.executable, "-m", "ascend_array_api", "accuracy", *arguments]

@@ -188,6 +188,8 @@ SERIES = {
     "small": RNG.standard_normal(1000) * 1e-320,
     "about one value": 1e9 + RNG.standard_normal(50_000),
     "two": np.asarray([1.0, 1e-17]),
+    # Its mean is rounded twice, by 1.38 units together.
+    "rounded twice": np.asarray([1.0, 1.013362257748753e-16, 3.610445276081009e-13] + 62 * [0.0]),
 }
 
 
@@ -202,7 +204,7 @@ class TestHighOfFloat64:
         with runtime.precision("high"):
             total, mean = xp.sum(x), xp.mean(x)
         assert float(total) == float(exact) == math.fsum(values)
-        assert units(mean, exact / len(values)) <= 1
+        assert units(mean, exact / len(values)) <= 1.5
 
     @pytest.mark.parametrize("series", ["normal", "of many sizes", "about one value", "two"])
     @pytest.mark.parametrize("correction", [0, 1])

@@ -51,6 +51,7 @@ BAD = {
     "trace no-such-file.json -o x.svg": (2, "trace: [Errno 2] No such file or directory"),
     "trace no-such-file.json": (2, "the following arguments are required: -o/--output"),
     "conformance --module no_such_module": (2, "conformance: No module named 'no_such_module'"),
+    "conformance --module ..": (2, "conformance: no module can be named '..'"),
     "conformance --select no_such_name": (2, "conformance: no check matches"),
     "accuracy no_such_name": (2, "accuracy: unknown no_such_name"),
     "accuracy sin --samples 0": (2, "accuracy: --samples is at least 1"),
@@ -144,3 +145,9 @@ class TestBench:
         done = _run(child_env, "bench", *arguments)
         assert done.returncode == 2
         assert message in done.stderr
+
+
+def test_a_reader_may_leave_early(child_env):
+    command = f"{sys.executable} -m ascend_array_api conformance --list | head -1"
+    done = subprocess.run(command, shell=True, env=child_env, capture_output=True, text=True)
+    assert (done.stderr, done.stdout.count("\n")) == ("", 1)
