@@ -14,6 +14,7 @@ import numpy as np
 from . import _core
 from ._core import Array
 from ._device import Device, resolve_device
+from ._dtypes import dtype_named
 from ._streams import Stream
 
 T = TypeVar("T")
@@ -57,7 +58,9 @@ class _Loader:
             target=context.run, args=(self._run,), name="ascend_array_api prefetch", daemon=True
         )
 
-    def _place(self, x: Any) -> Array:
+    def _place(self, x: Any) -> Any:
+        if not isinstance(x, Array) and dtype_named(x.dtype.name) is None:
+            return x.copy()  # strings, times, objects
         if isinstance(x, Array):
             if self._device is not None and x.device != self._device:
                 return x.to_device(self._device)
@@ -169,8 +172,9 @@ def prefetch(
     iterable : iterable
         The source of batches: arrays of this library or of NumPy, alone or in tuples, lists and
         dicts of any depth. They are copied, so the source may write to them again; copies of
-        arrays of this library cost nothing unless one side is written. Other things pass as they
-        are. It is used by the loading thread only, in the modes that are in force at the call.
+        arrays of this library cost nothing unless one side is written. NumPy arrays of other
+        dtypes, such as strings, stay NumPy's, and other things pass as they are. It is used by the
+        loading thread only, in the modes that are in force at the call.
     device : Device or str, optional
         Where the arrays go. By default arrays of this library stay where they are, others go to
         the default device.

@@ -182,8 +182,7 @@ class Profiler:
         """
         if not isinstance(path, str | os.PathLike):
             raise TypeError(
-                "export_chrome_trace: path must be a str or os.PathLike, "
-                f"got {type(path).__name__}"
+                f"export_chrome_trace: path must be a str or os.PathLike, got {type(path).__name__}"
             )
         write_trace(self._recorded("export_chrome_trace"), path)
 
