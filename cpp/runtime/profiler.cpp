@@ -31,6 +31,14 @@ struct Ring {
         next = (next + 1) % capacity;
         ++lost;
     }
+    // Keeps more from now on.
+    void grow(size_t wanted) {
+        std::lock_guard lock(mutex);
+        std::rotate(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(next),
+                    events.end());
+        next = 0;
+        capacity = wanted;
+    }
 };
 
 struct Session {
@@ -79,6 +87,8 @@ Thread read(Ring& ring, int64_t since) {
     std::lock_guard lock(ring.mutex);
     Thread thread{ring.thread, ring.name, {}, ring.lost};
     const size_t n = ring.events.size();
+    // What was overwritten is older than what is kept.
+    if (n > 0 && ring.events[ring.next].end < since) thread.lost = 0;
     for (size_t i = 0; i < n; ++i) {
         const Event& event = ring.events[(ring.next + i) % n];
         if (event.begin >= since) thread.events.push_back(event);
@@ -160,6 +170,8 @@ int64_t start(size_t capacity, std::span<const int64_t> memory) {
         s.number.fetch_add(1, std::memory_order_release);
         is_on.store(true, std::memory_order_relaxed);
     }
+    for (const auto& ring : s.rings)
+        if (ring->capacity < s.capacity) ring->grow(s.capacity);
     return now();
 }
 

@@ -322,6 +322,28 @@ def test_an_error_in_the_block_ends_it():
     assert other.operations() == ()
 
 
+def test_a_profiler_inside_of_another_keeps_as_many_events_as_it_asks_for():
+    x = xp.asarray(np.ones(N))
+
+    def work(times):
+        for _ in range(times):
+            runtime.evaluate(x * 2.0)
+
+    def names(profile):
+        return sum(row.calls for row in profile.operations())
+
+    with Profiler(capacity=5) as outer:
+        work(50)
+        with Profiler(capacity=10_000) as inner:
+            work(50)
+        with Profiler(capacity=1) as last:
+            work(50)
+    assert (names(inner), inner._recording.lost) == (50, 0)
+    assert (names(last), last._recording.lost) == (50, 0)
+    assert names(outer) >= 100
+    assert outer._recording.lost > 0
+
+
 def test_wrong_use():
     profile = Profiler()
     for read in (profile.summary, profile.operations, profile.categories):
