@@ -35,7 +35,7 @@ from ._creation import arange, asarray, ones
 from ._data_types import astype, finfo
 from ._device import with_float64
 from ._dtypes import as_dtype, bool_, default_float, float32, float64, int64, kind_of, uint64
-from ._elementwise import log1p, maximum, sqrt
+from ._elementwise import log, log1p, maximum, sqrt
 from ._indexing import take
 from ._manipulation import broadcast_shapes, broadcast_to, concat, reshape
 from ._searching import count_nonzero, searchsorted
@@ -259,7 +259,8 @@ class Generator:
         _require("uniform", "low", low, -most, most)
         _require("uniform", "high - low", high - low, -most, most)
         place = _place("uniform", device, low, high)
-        return self._draw("uniform", "uniform", size, dtype, place) * (high - low) + low
+        drawn = self._draw("uniform", "uniform", size, dtype, place)
+        return astype(drawn * (high - low) + low, drawn.dtype, copy=False)
 
     def standard_normal(
         self,
@@ -325,7 +326,8 @@ class Generator:
         _require("normal", "scale", scale, 0)
         size = _common_shape("normal", size, loc, scale)
         place = _place("normal", device, loc, scale)
-        return self._draw("normal", "normal", size, dtype, place) * scale + loc
+        drawn = self._draw("normal", "normal", size, dtype, place)
+        return astype(drawn * scale + loc, drawn.dtype, copy=False)
 
     @composed
     def exponential(
@@ -364,7 +366,7 @@ class Generator:
         size = _common_shape("exponential", size, scale)
         place = _place("exponential", device, scale)
         uniform = self._draw("exponential", "uniform", size, dtype, place)
-        return -log1p(-uniform) * scale
+        return astype(-log1p(-uniform) * scale, uniform.dtype, copy=False)
 
     @composed
     def gamma(
@@ -734,7 +736,9 @@ class Generator:
             drawn = searchsorted(total, random * total[-1], side="right")
         else:
             # Efraimidis and Spirakis: Weighted random sampling with a reservoir, 2006.
-            drawn = argsort(self.exponential(size=n, device=weights.device) / weights)[:count]
+            # Of the quotients the logarithms, as those of the smallest weights would be infinite.
+            keys = log(self.exponential(size=n, device=weights.device)) - log(weights)
+            drawn = argsort(keys)[:count]
         return drawn.to_device(place)
 
     def _sample(self, n: int, count: int, place: Device) -> Array:
@@ -866,7 +870,7 @@ def _parameter(x: RealScalar | Array, shape: tuple[int, ...], workplace: Device)
     if not isinstance(x, Array):
         return asarray(float(x), dtype=float64, device=workplace)
     x = astype(x, float64, device=workplace)
-    return x if x.shape == () else asarray(broadcast_to(x, shape), copy=True)
+    return x if x.shape == () else broadcast_to(x, shape)
 
 
 def _require_bool(function: str, name: str, value: object) -> None:

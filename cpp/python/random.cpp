@@ -60,14 +60,16 @@ PyObject* random_draw(PyObject* const* args) {
     const DeviceId device = parameters[0].device();
     const int64_t size = checked_size(shape, draw.dtype, device, function);
     for (const Array& p : parameters) {
-        if (p.dtype != DType::Float64 || !is_contiguous(p) || (p.size() != 1 && p.size() != size))
-            raise(ErrorKind::Value, "%s: parameters are contiguous float64 arrays", function);
+        if (p.dtype != DType::Float64 || (p.size() != 1 && p.size() != size))
+            raise(ErrorKind::Value, "%s: parameters are float64 arrays of the result's shape",
+                  function);
     }
     constexpr int64_t kWork = 8;  // of one element, in additions
     return wrap(library_result("random", parameters, device, shape, draw.dtype, size * kWork,
                                [draw, random_state, shape](const Array* in) {
                                    const Unlocked unlocked(product(shape));
-                                   return cpu::random(draw, random_state, shape, in[0], in[1]);
+                                   return cpu::random(draw, random_state, shape, contiguous(in[0]),
+                                                      contiguous(in[1]));
                                }));
 }
 

@@ -423,6 +423,62 @@ def test_exponential_numbers_of_scale_zero_are_zeros():
     assert not np.signbit(drawn).any()
 
 
+@pytest.mark.parametrize("dtype", [xp.float32, xp.float64])
+@pytest.mark.parametrize("of_parameters", [xp.float32, xp.float64, xp.int64])
+def test_the_dtype_asked_for_is_that_of_the_result(dtype, of_parameters):
+    ends = xp.asarray([1, 2], dtype=of_parameters)
+    rng = random.Generator(5)
+    for drawn in (
+        rng.uniform(ends, 3.0, dtype=dtype),
+        rng.uniform(0.0, ends, dtype=dtype),
+        rng.normal(ends, 1.0, dtype=dtype),
+        rng.normal(0.0, ends, dtype=dtype),
+        rng.exponential(ends, dtype=dtype),
+    ):
+        assert drawn.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda r, x: r.gamma(x),
+        lambda r, x: r.beta(x, 2.0),
+        lambda r, x: r.binomial(20, x / 10.0),
+        lambda r, x: r.poisson(x),
+    ],
+)
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[::-1, ::2],
+        lambda x: xp.permute_dims(x, (1, 0)),
+        lambda x: xp.broadcast_to(x[:, :1], x.shape),
+        lambda x: x[:0, ::2],
+    ],
+)
+def test_parameters_may_lie_in_any_way(draw, view):
+    x = view(xp.reshape(xp.linspace(1.0, 9.0, 48), (6, 8)))
+    wanted = draw(random.Generator(4), xp.asarray(np.ascontiguousarray(np.asarray(x))))
+    drawn = draw(random.Generator(4), x)
+    x_after = draw(random.Generator(4), x + 0.0)
+    np.testing.assert_array_equal(values(drawn), values(wanted))
+    np.testing.assert_array_equal(values(x_after), values(wanted))
+
+
+def test_parameters_may_change_after_the_draw():
+    x = xp.reshape(xp.linspace(1.0, 9.0, 40_000), (200, 200))
+    wanted = values(random.Generator(4).poisson(xp.asarray(x.T, copy=True)))
+    drawn = random.Generator(4).poisson(x.T)
+    x *= 0.0
+    np.testing.assert_array_equal(values(drawn), wanted)
+
+
+def test_the_smallest_probabilities_come_before_none():
+    p = xp.asarray([0.0, 1.0, 0.0, 1e-320])
+    drawn = random.Generator(6).choice(4, 2, replace=False, p=p)
+    assert values(drawn).tolist() == [1, 3]
+
+
 def test_integer_arrays_are_parameters_as_their_values():
     mean = xp.asarray([1000, -1000])
     drawn = values(random.default_rng(1).normal(mean, 1.0))
