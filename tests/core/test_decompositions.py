@@ -59,10 +59,14 @@ class TestSquare:
         m = random(np.random.default_rng(n), dtype, n, n)
         a = (m @ adjoint(m) + np.eye(n)).astype(dtype)
         a = ((a + adjoint(a)) / 2).astype(dtype)
-        # The other triangle is not read.
         half = np.triu(a) if upper else np.tril(a)
         c = np.asarray(xp.linalg.cholesky(xp.asarray(half), upper=upper))
         assert np.array_equal(c, np.triu(c) if upper else np.tril(c))
+        # The other triangle is not read, and comes out as zero.
+        other = np.tri(n, k=-1, dtype="bool")
+        for rest in (adjoint(half), np.full_like(a, np.nan)):
+            full = xp.asarray(np.where(other if upper else other.T, rest, half))
+            assert np.array_equal(np.asarray(xp.linalg.cholesky(full, upper=upper)), c)
         assert np.all(np.diagonal(c).real > 0)
         assert np.all(np.diagonal(c).imag == 0)
         product = adjoint(wide(c)) @ wide(c) if upper else wide(c) @ adjoint(wide(c))
@@ -127,6 +131,27 @@ def test_solve_at_the_ends_of_the_range(dtype):
     for factor in (2.0 ** (info.maxexp - 6), 2.0 ** (info.minexp + 6)):
         x = xp.linalg.solve(*(xp.asarray((y * factor).astype(dtype)) for y in (a, b)))
         assert np.allclose(np.asarray(x), want, rtol=1e-3 if info.bits == 32 else 1e-9)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [2, 5, 8, 9, 40])
+def test_det_whose_factors_leave_the_range_together(dtype, n):
+    """Powers of two, permuted, so that every step is exact."""
+    rows = np.random.default_rng(n).permutation(n)
+    unit = 1j if "complex" in dtype else 1
+    phase = complex(unit**n * np.round(np.linalg.det(np.eye(n)[rows])))
+    most = np.finfo(dtype).maxexp - 8
+    balanced = np.repeat([most, -most, 3], [n // 2, n // 2, n % 2])
+    for exponents, size in (
+        (balanced, 8.0 ** (n % 2)),
+        (balanced[::-1], 8.0 ** (n % 2)),
+        (np.full(n, most), np.inf),
+        (np.full(n, -most), 0.0),
+    ):
+        a = (np.eye(n)[rows] * 2.0**exponents * unit).astype(dtype)
+        found = complex(xp.linalg.det(xp.asarray(a)))
+        want = [part * size if part else 0.0 for part in (phase.real, phase.imag)]
+        assert [found.real, found.imag] == want
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
