@@ -126,16 +126,31 @@ def test_same_bits(child, reference, code, mode):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("k", [1, 3, 8, 17, 256, 257])
-@pytest.mark.parametrize("m", [2, 16, 31, 97, 200])
+@pytest.mark.parametrize("m", [2, 9, 17, 31, 33, 97, 200, 700])
 def test_few_columns_have_the_bits_of_many(dtype, k, m):
     rng = np.random.default_rng(k * m)
-    tall, wide = (xp.asarray(rng.standard_normal(s).astype(dtype)) for s in ((m, k), (k, 40)))
-    want = np.asarray(tall @ wide)
-    for a in (tall, xp.asarray(tall.T, copy=True).T):
-        for b in (wide, xp.asarray(wide.T, copy=True).T):
+    tall, wide = (rng.standard_normal(s).astype(dtype) for s in ((m, k), (k, 40)))
+    by_rows, by_columns = xp.asarray, lambda x: xp.asarray(np.ascontiguousarray(x.T)).T
+    want = np.asarray(by_rows(tall) @ by_rows(wide))
+    for a in (by_rows(tall), by_columns(tall)):
+        for b in (by_rows(wide), by_columns(wide)):
             for n in range(2, 10):
                 got = np.asarray(a @ b[:, 1 : 1 + n])
                 np.testing.assert_array_equal(got, want[:, 1 : 1 + n])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_few_columns_of_rows_that_lie_apart(dtype, copies):
+    rng = np.random.default_rng(copies)
+    images, wide = (rng.standard_normal(s).astype(dtype) for s in ((6, 21, 9), (8, 40)))
+    rows = np.broadcast_to(images[:, 2:, 1:], (copies, 6, 19, 8))
+    tall, apart = xp.reshape(xp.asarray(rows), (-1, 8)), xp.asarray(images)[:, 2:, 1:]
+    apart = xp.broadcast_to(apart, rows.shape)
+    for n in range(2, 10):
+        b = xp.asarray(wide[:, :n])
+        got = np.reshape(np.asarray(apart @ b), (-1, n))
+        np.testing.assert_array_equal(got, np.asarray(tall @ b))
 
 
 def test_a_chain_belongs_to_the_product(child):
