@@ -439,6 +439,20 @@ def test_sequential_access_keeps_values(size, dtype):
     np.testing.assert_array_equal(np.asarray(z), expected)
 
 
+@pytest.mark.parametrize("where", [np.s_[:, ::2], np.s_[::2], np.s_[1:, 3:], np.s_[:, ::-1]])
+@pytest.mark.parametrize("turned", [False, True])
+def test_sequential_access_writes_no_neighbours(where, turned):
+    """Elements that lie apart are not written past the caches as if they were adjacent."""
+    want = -np.arange(300.0 * 400).reshape(300, 400)
+    target = runtime.set_hint(xp.asarray(want), "sequential_access")
+    shape = want[where].shape
+    values = np.arange(float(want[where].size)).reshape(shape[::-1] if turned else shape)
+    source = xp.asarray(values).T if turned else xp.asarray(values)
+    target[where] = source * 2 + 1
+    want[where] = (values.T if turned else values) * 2 + 1
+    np.testing.assert_array_equal(np.asarray(target), want)
+
+
 @pytest.mark.parametrize(
     "settings", [{"DEFER": "off"}, {"DEFER": "always"}, {"FUSION": "off"}, {"POOL": "off"}]
 )
