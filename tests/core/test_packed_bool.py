@@ -179,6 +179,24 @@ def test_comparisons_pack(dtype, name, check):
         check(getattr(xp, name)(xp.asarray(a)[::-1], 1), getattr(np, name)(a[::-1], 1))
 
 
+@pytest.mark.parametrize("threads", [1, 3, 8])
+@pytest.mark.parametrize("offset", [1, 64, 511, 512, 1000])
+def test_large_results_that_start_anywhere(offset, threads, check):
+    """Threads share no cache line of the result: their borders depend on where it starts."""
+    n = 1_000_003
+    values = np.random.default_rng(offset).integers(-3, 4, n).astype("float32")
+    want = np.ones(n + offset + 100, dtype="bool")
+    want[offset : offset + n] = values * values > 2
+    before = runtime.get_num_threads()
+    runtime.set_num_threads(threads)
+    try:
+        x, target = xp.asarray(values), xp.ones(want.size, dtype=xp.bool)
+        target[offset : offset + n] = x * x > 2
+        check(target, want)
+    finally:
+        runtime.set_num_threads(before)
+
+
 def test_an_element_takes_one_bit(used):
     n = 8_000_000
     most = n // 8 + n // 128 + 4096  # the pool rounds sizes up
