@@ -53,6 +53,7 @@ BAD = {
     "conformance --module no_such_module": (2, "conformance: No module named 'no_such_module'"),
     "conformance --module ..": (2, "conformance: no module can be named '..'"),
     "conformance --select no_such_name": (2, "conformance: no check matches"),
+    "conformance --list --select no_such_name": (2, "conformance: no check matches"),
     "accuracy no_such_name": (2, "accuracy: unknown no_such_name"),
     "accuracy sin --samples 0": (2, "accuracy: --samples is at least 1"),
     "bench --size 8 -o no-such-folder/x.png": (2, "there is no folder no-such-folder"),

@@ -48,12 +48,12 @@ def run(args: argparse.Namespace) -> int:
         raise ImportError(f"no module can be named {args.module!r}") from error
     version = args.version or getattr(xp, "__array_api_version__", None) or max(VERSIONS)
     chosen = checks(args.select, groups, version)
-    if args.list:
-        print("\n".join(f"{c.id}  [{c.group}, {c.since}]" for c in chosen))
-        return 0
     if not chosen:
         print(f"conformance: no check matches {args.select}", file=sys.stderr)
         return 2
+    if args.list:
+        print("\n".join(f"{c.id}  [{c.group}, {c.since}]" for c in chosen))
+        return 0
     start = time.perf_counter()
     results = list(_run_all(xp, chosen))
     run_of = report.Run(args.module, str(getattr(xp, "__version__", "")), version, groups)
