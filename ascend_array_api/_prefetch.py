@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import copy
 import queue
 import threading
 import weakref
@@ -12,6 +13,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 import numpy as np
 
 from . import _core
+from ._checks import as_index
 from ._core import Array
 from ._device import Device, resolve_device
 from ._dtypes import dtype_named
@@ -34,12 +36,16 @@ def _arrive(batch: Any, place: Callable[[Any], Any]) -> Any:
     """Return the batch with every array in tuples, lists and dicts placed on the device."""
     if isinstance(batch, Array | np.ndarray):
         return place(batch)
-    if isinstance(batch, tuple) and hasattr(batch, "_fields"):  # a named tuple
-        return type(batch)(*(_arrive(part, place) for part in batch))
-    if isinstance(batch, tuple | list):
-        return type(batch)(_arrive(part, place) for part in batch)
-    if isinstance(batch, dict):
-        return {key: _arrive(part, place) for key, part in batch.items()}
+    if isinstance(batch, tuple):
+        parts = [_arrive(part, place) for part in batch]
+        changed = any(new is not old for new, old in zip(parts, batch, strict=True))
+        # Constructors of named tuples and other subclasses take other arguments.
+        return tuple.__new__(type(batch), parts) if changed else batch
+    if isinstance(batch, list | dict):
+        arrived = copy.copy(batch)
+        for key in batch if isinstance(batch, dict) else range(len(batch)):
+            arrived[key] = _arrive(batch[key], place)
+        return arrived
     return batch
 
 
@@ -100,8 +106,7 @@ class Prefetcher(Generic[T]):
     def __init__(
         self, source: Iterable[T], device: Device | str | None = None, depth: int = 2
     ) -> None:
-        if isinstance(depth, bool) or not isinstance(depth, int):
-            raise TypeError(f"prefetch: depth must be an int, got {type(depth).__name__}")
+        depth = as_index("prefetch", "depth", depth)
         if depth < 1:
             raise ValueError(f"prefetch: depth must be at least 1, got {depth}")
         if not hasattr(source, "__iter__") and not hasattr(source, "__getitem__"):

@@ -323,6 +323,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw a file; return the exit status."""
+    if Path(args.output).suffix.lower() != ".svg":
+        print(f"trace: the picture is written as *.svg, got {args.output!r}", file=sys.stderr)
+        return 2
     try:
         events = load(args.file)
     except ValueError as error:

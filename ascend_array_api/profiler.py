@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import TextIO
 
 from . import _core
+from ._checks import as_index
 from ._profile import (
     CategoryRow,
     OperationRow,
@@ -68,8 +69,7 @@ class Profiler:
     """
 
     def __init__(self, *, capacity: int = 1 << 16) -> None:
-        if isinstance(capacity, bool) or not isinstance(capacity, int):
-            raise TypeError(f"Profiler: capacity must be an int, got {type(capacity).__name__}")
+        capacity = as_index("Profiler", "capacity", capacity)
         if capacity < 1:
             raise ValueError(f"Profiler: capacity must be at least 1, got {capacity}")
         self._capacity = capacity

@@ -3,6 +3,7 @@
 import gc
 import threading
 import time
+from collections import OrderedDict, defaultdict
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +53,35 @@ def test_arrays_anywhere_in_a_batch():
     assert isinstance(batch["b"], Pair)
     assert batch["b"].label == 7
     assert isinstance(batch["b"].image, runtime.Array)
+
+
+def test_containers_keep_their_type():
+    class Point(tuple):
+        def __new__(cls, x, y):
+            return super().__new__(cls, (x, y))
+
+    class Rows(list):
+        pass
+
+    counts = defaultdict(int, {"x": np.ones(3)})
+    source = [
+        Point(np.ones(2), "a"),
+        counts,
+        OrderedDict(b=np.ones(1), a=2),
+        Rows([np.ones(1)]),
+        time.gmtime(0),
+    ]
+    point, count, ordered, rows, moment = runtime.prefetch(source, device="cpu", depth=np.int64(2))
+    assert isinstance(point, Point)
+    assert (point[0].dtype, point[1]) == (xp.float64, "a")
+    assert count["no key"] == 0
+    assert isinstance(count["x"], runtime.Array)
+    assert list(ordered) == ["b", "a"]
+    assert isinstance(ordered, OrderedDict)
+    assert isinstance(rows, Rows)
+    assert isinstance(rows[0], runtime.Array)
+    assert moment is source[-1]
+    assert isinstance(counts["x"], np.ndarray)  # the source's own
 
 
 @pytest.mark.parametrize("lib", [np, xp])

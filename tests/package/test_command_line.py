@@ -49,6 +49,7 @@ def test_bad_arguments_end_with_status_2(child_env, arguments):
 
 BAD = {
     "trace no-such-file.json -o x.svg": (2, "trace: [Errno 2] No such file or directory"),
+    "trace no-such-file.json -o x.png": (2, "trace: the picture is written as *.svg, got 'x.png'"),
     "trace no-such-file.json": (2, "the following arguments are required: -o/--output"),
     "conformance --module no_such_module": (2, "conformance: No module named 'no_such_module'"),
     "conformance --module ..": (2, "conformance: no module can be named '..'"),
