@@ -311,3 +311,20 @@ for seed in range(400):
 """,
         DEFER=defer,
     )
+
+
+@pytest.mark.parametrize("second", ["x[::-1]", "xp.roll(x, 1)", "xp.flip(x) * x[::-1]"])
+def test_a_dropped_operand_that_is_seen_in_two_orders(child, defer, second):
+    child(
+        f"""
+        a = np.arange(20_000.0)
+        x = xp.asarray(a) + 0.0
+        runtime.evaluate(x)
+        y = x * 2.0 + {second}
+        del x
+        got, x = np.asarray(y), a
+        want = a * 2 + {second.replace("xp.", "np.")}
+        np.testing.assert_array_equal(got, want)
+        """,
+        DEFER=defer,
+    )

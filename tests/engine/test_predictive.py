@@ -291,6 +291,29 @@ assert replayed
         count, _ = replayed(lambda: [step() for step in loop], 5)
         assert count == 15
 
+    def test_the_plans_used_last_are_kept(self):
+        x = numbers(12, 6000)
+        works = [lambda n=n: x[:n] * 2.0 + 1.0 for n in range(5000, 5150)]
+        for _ in range(3):
+            runtime.evaluate(works[0]())
+        for work in works[1:]:
+            for _ in range(3):
+                runtime.evaluate(work())
+            count, _ = replayed(lambda: runtime.evaluate(works[0]()), 1)
+            assert count == 1
+        for n, work in zip(range(5000, 5150), works, strict=True):
+            np.testing.assert_array_equal(np.asarray(work()), np.asarray(x)[:n] * 2 + 1)
+
+    def test_a_loop_behind_thousands_of_other_lists_is_found(self):
+        x = numbers(13, 11_000)
+        before = replays()
+        for n in range(1, 5000):
+            runtime.evaluate(xp.sqrt(x[n:]))
+            runtime.evaluate(x - 1.0)  # what repeats keeps the others from being passed over
+        assert replays() - before > 4900
+        count, _ = replayed(lambda: runtime.evaluate(xp.abs(x) - 2.0))
+        assert count >= 4
+
     def test_rules_are_asked(self):
         from ascend_array_api import graph
 
