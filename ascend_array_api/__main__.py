@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -58,12 +59,12 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return the exit status."""
     args = _parser().parse_args(argv)
+    status: int = 128 + signal.SIGPIPE
     try:
-        status: int = args.run(args)
+        status = args.run(args)
         print(end="", flush=True)
     except BrokenPipeError:  # who reads the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except (OSError, ImportError) as error:  # a file or a module that was asked for
         print(f"{args.command}: {error}", file=sys.stderr)
         return 2

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+import numpy as np
+
 from . import _core
 from ._core import Array, as_axes, as_axis, as_contracted_axis
 from ._dtypes import KINDS, kind_of
@@ -20,8 +22,10 @@ __all__ = [
     "as_index",
     "composed",
     "require_array",
+    "require_bool",
     "require_numeric",
     "require_rank",
+    "require_writable",
 ]
 
 
@@ -71,6 +75,18 @@ def as_index(function: str, name: str, value: object, accepted: str = "an int") 
     except TypeError:
         pass
     raise TypeError(f"{function}: {name} must be {accepted}, got {type(value).__name__}")
+
+
+def require_bool(function: str, name: str, value: object) -> None:
+    """Raise TypeError unless an argument is True or False, Python's or NumPy's."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{function}: {name} must be True or False, got {type(value).__name__}")
+
+
+def require_writable(function: str, file: object) -> None:
+    """Raise TypeError unless text can be written to a file, or to none."""
+    if file is not None and not callable(getattr(file, "write", None)):
+        raise TypeError(f"{function}: file must have a method write, got {type(file).__name__}")
 
 
 def composed(function: Callable[P, R]) -> Callable[P, R]:

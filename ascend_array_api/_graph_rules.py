@@ -284,6 +284,12 @@ class PendingGraph:
         self._kept |= self._asked_to_keep
 
 
+def _runs_nothing(function: Callable[..., object]) -> bool:
+    """Whether a call only makes a generator or a coroutine."""
+    kinds = inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction
+    return any(is_kind(function) for is_kind in kinds)
+
+
 class FusionRule:
     """A rule in force; made by `fusion_rule`.
 
@@ -301,7 +307,7 @@ class FusionRule:
         if not callable(function):
             raise TypeError(f"fusion_rule: a function is needed, got {type(function).__name__}")
         name = str(getattr(function, "__name__", type(function).__name__))
-        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        if _runs_nothing(function) or _runs_nothing(type(function).__call__):
             raise TypeError(
                 f"fusion_rule: calling {name} would run nothing of it: it has a yield "
                 "or is async; accepted: a function that runs when it is called"

@@ -39,13 +39,18 @@ def _arrive(batch: Any, place: Callable[[Any], Any]) -> Any:
     if isinstance(batch, tuple):
         parts = [_arrive(part, place) for part in batch]
         changed = any(new is not old for new, old in zip(parts, batch, strict=True))
+        if not changed:
+            return batch
         # Constructors of named tuples and other subclasses take other arguments.
-        return tuple.__new__(type(batch), parts) if changed else batch
-    if isinstance(batch, list | dict):
-        arrived = copy.copy(batch)
-        for key in batch if isinstance(batch, dict) else range(len(batch)):
-            arrived[key] = _arrive(batch[key], place)
+        arrived = tuple.__new__(type(batch), parts)
+        if hasattr(batch, "__dict__"):
+            vars(arrived).update(vars(batch))
         return arrived
+    if isinstance(batch, list | dict):
+        new = copy.copy(batch)
+        for key in batch if isinstance(batch, dict) else range(len(batch)):
+            new[key] = _arrive(batch[key], place)
+        return new
     return batch
 
 

@@ -48,7 +48,7 @@ class Trace:
     """The parts of a trace file that are drawn."""
 
     def __init__(self, events: Sequence[dict[str, Any]]) -> None:
-        names: dict[tuple[str, int, int], Any] = {}
+        names: dict[tuple[str, int | str, int | str], Any] = {}
         for event in events:
             if event.get("ph") == "M":
                 for value in event.get("args", {}).values():
@@ -63,12 +63,14 @@ class Trace:
         self.begin = min((event["ts"] for event in slices), default=0.0)
         self.end = max((event["ts"] + event["dur"] for event in slices), default=1.0)
         self.span = max(self.end - self.begin, 1e-3)  # at least a nanosecond
-        self.rows: dict[tuple[int, int], Row] = {}
+        self.rows: dict[tuple[int | str, int | str], Row] = {}
 
-        def order(key: tuple[int, int]) -> tuple[Any, ...]:
+        def order(key: tuple[int | str, int | str]) -> list[tuple[bool, Any]]:
             pid, tid = key
             process = names.get(("process_sort_index", pid, 0), pid)
-            return process, pid, names.get(("thread_sort_index", pid, tid), tid), tid
+            thread = names.get(("thread_sort_index", pid, tid), tid)
+            # Other programs name some of them: these come last.
+            return [(isinstance(part, str), part) for part in (process, pid, thread, tid)]
 
         for key in sorted({(event["pid"], event["tid"]) for event in slices}, key=order):
             process = names.get(("process_name", key[0], 0), f"process {key[0]}")
@@ -281,8 +283,8 @@ _FIELDS: dict[str, Callable[[Any], bool]] = {
     "name": lambda value: isinstance(value, str),
     "cat": lambda value: isinstance(value, str),
     "id": lambda value: isinstance(value, int | str),
-    "pid": lambda value: isinstance(value, int),
-    "tid": lambda value: isinstance(value, int),
+    "pid": lambda value: isinstance(value, int | str),
+    "tid": lambda value: isinstance(value, int | str),
     "ts": _is_number,
     "dur": lambda value: _is_number(value) and value >= 0,
     "args": lambda value: isinstance(value, dict),
@@ -298,11 +300,13 @@ _NEEDED = {
 
 def _fault(event: dict[str, Any]) -> str | None:
     """Return what is wrong with an event, if something is."""
+    phase = event.get("ph", "")
+    if isinstance(phase, str) and phase not in _NEEDED:
+        return None
     for key, accepts in _FIELDS.items():
         if key in event and not accepts(event[key]):
             return f"an event has {reprlib.repr(event[key])} as its {key!r}"
-    phase = event.get("ph", "")
-    for key in _NEEDED.get(phase, ()):
+    for key in _NEEDED[phase]:
         if key not in event:
             return f"an event has no {key!r}"
     counts = phase == "C" or (phase == "M" and event["name"].endswith("sort_index"))

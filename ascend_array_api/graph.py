@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TextIO
 
 from . import _core, _graph_dump, _graph_rules, _graph_text
+from ._checks import require_bool, require_writable
 from ._core import Array
 from ._graph_rules import FusionRule, FusionRuleWarning, Node, PendingGraph
 
@@ -128,8 +129,7 @@ def explain(x: Array, /, *, file: TextIO | None = None) -> None:
     """
     if not isinstance(x, Array):
         raise TypeError(f"explain: x must be an ascend_array_api array, got {type(x).__name__}")
-    if file is not None and not callable(getattr(file, "write", None)):
-        raise TypeError(f"explain: file must have a method write, got {type(file).__name__}")
+    require_writable("explain", file)
     graphs = _core.pending_graphs(x)
     last = max((k for k, graph in enumerate(graphs) if graph["targets"]), default=-1)
     if last < 0:
@@ -173,8 +173,7 @@ def dump(path: str | os.PathLike[str], /, *, fused: bool = True) -> None:
     """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"dump: path must be a str or os.PathLike, got {type(path).__name__}")
-    if not isinstance(fused, bool):
-        raise TypeError(f"dump: fused must be a bool, got {type(fused).__name__}")
+    require_bool("dump", "fused", fused)
     target = Path(path)
     if target.suffix not in _graph_dump.FORMATS:
         raise ValueError(f"dump: the file is named *.json, *.svg or *.dot, got {os.fspath(path)!r}")

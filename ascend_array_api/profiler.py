@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import TextIO
 
 from . import _core
-from ._checks import as_index
+from ._checks import as_index, require_writable
 from ._profile import (
     CategoryRow,
     OperationRow,
@@ -152,8 +152,7 @@ class Profiler:
         TypeError
             If `file` is not one to write to.
         """
-        if file is not None and not callable(getattr(file, "write", None)):
-            raise TypeError(f"summary: file must have a method write, got {type(file).__name__}")
+        require_writable("summary", file)
         print_summary(self._recorded("summary"), file)
 
     def export_chrome_trace(self, path: str | os.PathLike[str], /) -> None:

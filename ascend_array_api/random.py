@@ -29,7 +29,7 @@ from typing import Any, TypedDict, cast
 import numpy as np
 
 from . import _core, linalg
-from ._checks import as_axis, as_index, composed, require_array
+from ._checks import as_axis, as_index, composed, require_array, require_bool
 from ._core import Array
 from ._creation import arange, asarray, ones
 from ._data_types import astype, finfo
@@ -536,7 +536,7 @@ class Generator:
         if high is None:
             low, high = 0, low
         first, last = as_index("integers", "low", low), as_index("integers", "high", high)
-        _require_bool("integers", "endpoint", endpoint)
+        require_bool("integers", "endpoint", endpoint)
         last -= not endpoint
         if first > last:
             ends = f"[{first}, {last}]" if endpoint else f"[{first}, {last + 1})"
@@ -703,7 +703,7 @@ class Generator:
         TypeError
             If `replace` is not a bool, or `p` not an array of numbers.
         """
-        _require_bool("choice", "replace", replace)
+        require_bool("choice", "replace", replace)
         shape, place = _shape("choice", size), _place("choice", None, a, p)
         count = math.prod(shape)
         if isinstance(a, Array):
@@ -871,11 +871,6 @@ def _parameter(x: RealScalar | Array, shape: tuple[int, ...], workplace: Device)
         return asarray(float(x), dtype=float64, device=workplace)
     x = astype(x, float64, device=workplace)
     return x if x.shape == () else broadcast_to(x, shape)
-
-
-def _require_bool(function: str, name: str, value: object) -> None:
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{function}: {name} must be True or False, got {type(value).__name__}")
 
 
 def _require(

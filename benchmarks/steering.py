@@ -128,14 +128,16 @@ def factor(rows: int) -> Work:
     return work
 
 
-def _balance(load: Callable[[], Any], compute: Callable[[Any], float]) -> int:
+def _balance(
+    load: Callable[[], Any], as_array: Callable[[Any], Any], compute: Callable[[Any], float]
+) -> int:
     """Return how often a batch is computed on while the next one is loaded, in turn as later."""
     loading, computing = [], []
     for _ in range(9):
         start = time.perf_counter()
         batch = load()
         loaded = time.perf_counter()
-        compute(batch)
+        compute(as_array(batch))
         loading.append(loaded - start)
         computing.append(time.perf_counter() - loaded)
     return max(1, round(statistics.median(loading) / statistics.median(computing)))
@@ -150,16 +152,16 @@ def prefetched(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
     def load() -> Any:
         return np.sort(rng.random((64, 4096)), axis=1)
 
-    def compute(batch: Any) -> float:
-        x = xp.asarray(batch)
+    def compute(x: Any) -> float:
         return float(xp.sum(xp.sin(xp.exp(x) + x)))
 
     def run() -> float:
         batches = (load() for _ in range(64))
         source = xp.runtime.prefetch(batches) if enabled and xp.__name__ == OURS else batches
-        return sum(compute(batch) for batch in source for _ in range(repeats)) / repeats
+        arrays = map(xp.asarray, source)
+        return sum(compute(x) for x in arrays for _ in range(repeats)) / repeats
 
-    repeats = _balance(load, compute)
+    repeats = _balance(load, xp.asarray, compute)
     run()  # takes memory from the system
     start = time.perf_counter()
     total = run()

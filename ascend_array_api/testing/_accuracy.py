@@ -7,6 +7,7 @@ import inspect
 import operator
 import sys
 from collections.abc import Callable, Iterator
+from numbers import Real
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
@@ -233,10 +234,11 @@ def verify(
     Raises
     ------
     TypeError
-        If `function` cannot be called, the dtype is another one, the results have one, or there is
-        no reference: none of this name, or no dtype wider than float64 on this platform.
+        If `function` or `reference` cannot be called, the dtype is another one, the results have
+        one, `smallest` is no number or `seed` no integer, or there is no reference: none of this
+        name, or no dtype wider than float64 on this platform.
     ValueError
-        If `samples` is none of these, or `smallest` or `seed` is negative.
+        If `samples` is none of these, `smallest` is negative, infinite or NaN, or `seed` negative.
 
     Notes
     -----
@@ -263,7 +265,9 @@ def verify(
         raise TypeError(f"verify: a function is needed, got {type(function).__name__}")
     if reference is not None and not callable(reference):
         raise TypeError(f"verify: reference must be a function, got {type(reference).__name__}")
-    if not isinstance(smallest, int | float) or not 0 <= smallest < np.inf:
+    if isinstance(smallest, bool) or not isinstance(smallest, Real):
+        raise TypeError(f"verify: smallest must be a number, got {type(smallest).__name__}")
+    if not 0 <= smallest < np.inf:
         raise ValueError(f"verify: smallest must be a number from 0 on, got {smallest!r}")
     if as_index("verify", "seed", seed) < 0:
         raise ValueError(f"verify: seed must not be negative, got {seed}")

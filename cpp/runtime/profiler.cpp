@@ -17,23 +17,29 @@ struct Ring {
     std::mutex mutex;
     std::vector<Event> events;
     size_t capacity = 0, next = 0;  // of the oldest event, once all places are taken
-    int64_t lost = 0;
+    int64_t written = 0;            // events so far
+    struct Mark {
+        int64_t since, written;
+    };
+    std::vector<Mark> marks;  // where each profiler that is on started
     int64_t thread = gettid();
     const char* name = "thread";
 
     void write(const Event& event) {
         std::lock_guard lock(mutex);
+        ++written;
         if (events.size() < capacity) {
             events.push_back(event);
             return;
         }
         events[next] = event;
         next = (next + 1) % capacity;
-        ++lost;
     }
-    // Keeps more from now on.
-    void grow(size_t wanted) {
+    // A profiler starts, for which so many are kept.
+    void mark(int64_t since, size_t wanted) {
         std::lock_guard lock(mutex);
+        marks.push_back({since, written});
+        if (wanted <= capacity) return;
         std::rotate(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(next),
                     events.end());
         next = 0;
@@ -85,10 +91,13 @@ Ring* own_ring() {
 
 Thread read(Ring& ring, int64_t since) {
     std::lock_guard lock(ring.mutex);
-    Thread thread{ring.thread, ring.name, {}, ring.lost};
+    Thread thread{ring.thread, ring.name, {}, 0};
     const size_t n = ring.events.size();
-    // What was overwritten is older than what is kept.
-    if (n > 0 && ring.events[ring.next].end < since) thread.lost = 0;
+    const auto mark = std::find_if(ring.marks.begin(), ring.marks.end(),
+                                   [&](const Ring::Mark& m) { return m.since == since; });
+    const int64_t first = mark == ring.marks.end() ? 0 : mark->written;
+    thread.lost = std::max<int64_t>(ring.written - static_cast<int64_t>(n) - first, 0);
+    if (mark != ring.marks.end()) ring.marks.erase(mark);
     for (size_t i = 0; i < n; ++i) {
         const Event& event = ring.events[(ring.next + i) % n];
         if (event.begin >= since) thread.events.push_back(event);
@@ -170,9 +179,9 @@ int64_t start(size_t capacity, std::span<const int64_t> memory) {
         s.number.fetch_add(1, std::memory_order_release);
         is_on.store(true, std::memory_order_relaxed);
     }
-    for (const auto& ring : s.rings)
-        if (ring->capacity < s.capacity) ring->grow(s.capacity);
-    return now();
+    const int64_t since = now();
+    for (const auto& ring : s.rings) ring->mark(since, s.capacity);
+    return since;
 }
 
 std::vector<Thread> stop(int64_t since) {

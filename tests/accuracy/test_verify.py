@@ -131,7 +131,7 @@ def test_bad_arguments(arguments, error, message):
         ({"reference": 5}, TypeError, "verify: reference must be a function, got int"),
         ({"seed": "a"}, TypeError, "verify: seed must be an int, got str"),
         ({"seed": -1}, ValueError, "verify: seed must not be negative, got -1"),
-        ({"smallest": "a"}, ValueError, "verify: smallest must be a number from 0 on, got 'a'"),
+        ({"smallest": "a"}, TypeError, "verify: smallest must be a number, got str"),
         ({"smallest": float("nan")}, ValueError, "verify: smallest must be a number from 0 on"),
     ],
 )

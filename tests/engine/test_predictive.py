@@ -418,7 +418,8 @@ print(len(_core.learned()))
             "ASCEND_ARRAY_API_NUM_THREADS": "2",
         }
         code = PREAMBLE + "print(len(_core.learned()))\n" + code
-        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=100)
         assert done.returncode == 0, done.stderr
         assert "RuntimeWarning: ASCEND_ARRAY_API_CACHE" in done.stderr
         assert "is ignored" in done.stderr

@@ -64,8 +64,10 @@ def test_containers_keep_their_type():
         pass
 
     counts = defaultdict(int, {"x": np.ones(3)})
+    named = Point(np.ones(2), "a")
+    named.unit = "mm"
     source = [
-        Point(np.ones(2), "a"),
+        named,
         counts,
         OrderedDict(b=np.ones(1), a=2),
         Rows([np.ones(1)]),
@@ -73,7 +75,7 @@ def test_containers_keep_their_type():
     ]
     point, count, ordered, rows, moment = runtime.prefetch(source, device="cpu", depth=np.int64(2))
     assert isinstance(point, Point)
-    assert (point[0].dtype, point[1]) == (xp.float64, "a")
+    assert (point[0].dtype, point[1], point.unit) == (xp.float64, "a", "mm")
     assert count["no key"] == 0
     assert isinstance(count["x"], runtime.Array)
     assert list(ordered) == ["b", "a"]

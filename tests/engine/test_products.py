@@ -132,6 +132,9 @@ def test_few_columns_have_the_bits_of_many(dtype, k, m):
     tall, wide = (rng.standard_normal(s).astype(dtype) for s in ((m, k), (k, 40)))
     by_rows, by_columns = xp.asarray, lambda x: xp.asarray(np.ascontiguousarray(x.T)).T
     want = np.asarray(by_rows(tall) @ by_rows(wide))
+    size = np.abs(tall).astype(np.float64) @ np.abs(wide)
+    error = np.abs(want - tall.astype(np.float64) @ wide.astype(np.float64))
+    assert np.all(error <= (k + 1) * np.finfo(dtype).eps * size)
     for a in (by_rows(tall), by_columns(tall)):
         for b in (by_rows(wide), by_columns(wide)):
             for n in range(2, 10):

@@ -124,7 +124,7 @@ def test_wrong_files(tmp_path):
         graph.dump(tmp_path / "g.png")
     with pytest.raises(OSError):
         graph.dump(tmp_path / "no" / "g.svg")
-    with pytest.raises(TypeError, match="dump: fused must be a bool, got object"):
+    with pytest.raises(TypeError, match="dump: fused must be True or False, got object"):
         graph.dump(tmp_path / "g.json", fused=object())
     runtime.synchronize()
     graph.dump(tmp_path / "empty.svg")

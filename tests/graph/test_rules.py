@@ -329,6 +329,13 @@ def test_functions_whose_call_runs_nothing():
     async def later(g):
         g.find("exp")
 
+    async def both(g):
+        yield g.find("exp")
+
+    class Lazy:
+        def __call__(self, g):
+            yield g.find("exp")
+
     for function, name in ((lazy, "lazy"), (later, "later"), (functools.partial(lazy), "partial")):
         with pytest.raises(TypeError, match=f"calling {name} would run nothing"):
             graph.fusion_rule(function)

@@ -344,6 +344,27 @@ def test_a_profiler_inside_of_another_keeps_as_many_events_as_it_asks_for():
     assert outer._recording.lost > 0
 
 
+def test_a_profiler_inside_of_another_counts_only_its_own_losses():
+    x = xp.asarray(np.ones(N))
+
+    def work(times):
+        for _ in range(times):
+            runtime.evaluate(x * 2.0)
+
+    def count(profile):
+        return profile._recording.lost + len(list(profile._recording.events()))
+
+    with Profiler(capacity=5):
+        work(400)
+        with Profiler(capacity=10) as inner:
+            work(40)
+    with Profiler() as alone:
+        work(40)
+    assert (inner._recording.lost > 0, alone._recording.lost) == (True, 0)
+    # Other threads may add a few.
+    assert count(inner) == pytest.approx(count(alone), rel=0.5)
+
+
 def test_wrong_use():
     profile = Profiler()
     for read in (profile.summary, profile.operations, profile.categories):

@@ -104,7 +104,7 @@ SLICE = {"ph": "X", "name": "a", "ts": 1, "dur": 2, "pid": 7, "tid": 8}
             for key, value in [
                 *[("ts", value) for value in ("1", [], None, float("nan"), 1e400, 1e308, 10**400)],
                 *[("dur", value) for value in (-2, "x", float("inf"))],
-                *[("name", 5), ("cat", []), ("ph", []), ("pid", "a"), ("tid", None), ("args", 5)],
+                *[("name", 5), ("cat", []), ("ph", []), ("pid", 1.5), ("tid", None), ("args", 5)],
             ]
         ),
         ('[{"ph": "C", "name": "a", "ts": 1, "args": {"x": "y"}}]', "other 'args' than numbers"),
@@ -130,12 +130,14 @@ def test_files_that_are_not_there(tmp_path, capsys, trace):
 
 
 def test_traces_of_others_are_drawn(tmp_path):
-    """A plain list of events, without names, categories and flows."""
-    events = [{"ph": "X", "name": "a", "ts": 1, "dur": 2, "pid": 7, "tid": 8}, {"ph": "?"}]
+    """A plain list of events without categories and flows, some with names in place of numbers."""
+    named = SLICE | {"pid": "Spans", "tid": "all"}
+    events = [named, SLICE, {"ph": "?"}, {"ph": "i", "name": "instant", "pid": None}]
     (tmp_path / "other.json").write_text(json.dumps(events))
     argv = ["trace", str(tmp_path / "other.json"), "-o", str(tmp_path / "out.svg")]
     assert __main__.main(argv) == 0
-    assert "process 7: 8" in (tmp_path / "out.svg").read_text()
+    picture = (tmp_path / "out.svg").read_text()
+    assert 0 < picture.index("process 7: 8") < picture.index("process Spans: all")
 
 
 @pytest.mark.parametrize(
