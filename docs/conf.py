@@ -32,6 +32,9 @@ add_module_names = False
 
 html_theme = "furo"
 html_title = project
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+pygments_dark_style = "github-dark"
 
 
 class Functions(SphinxDirective):

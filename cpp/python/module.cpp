@@ -129,8 +129,8 @@ int to_python_bool(PyObject* self) {
         const Array& x = array_of(self);
         if (x.ndim() != 0 && (x.size() != 1 || strict())) {
             raise(ErrorKind::Type,
-                  "bool: the truth of an array of shape %s is not defined; use any or all",
-                  to_string(x.shape).c_str());
+                  "bool: the truth of an array of shape %s is not defined; use any or all%s",
+                  to_string(x.shape).c_str(), x.size() == 1 ? kRelax : "");
         }
         return item(x);
     });

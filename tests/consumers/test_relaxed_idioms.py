@@ -56,7 +56,7 @@ def test_arange_of_complex(same, dtype, arguments):
 def test_truth_of_one_element(value, shape):
     x = xp.full(shape, value)
     assert bool(x) is bool(value)
-    with runtime.strict(True), pytest.raises(TypeError, match="use any or all"):
+    with runtime.strict(True), pytest.raises(TypeError, match="use any or all, or relax with"):
         bool(x)
 
 
@@ -67,7 +67,7 @@ def test_truth_of_one_element_of_a_view():
 
 @pytest.mark.parametrize("shape", [(0,), (2,), (1, 3)])
 def test_truth_of_other_shapes(shape):
-    with pytest.raises(TypeError, match="use any or all"):
+    with pytest.raises(TypeError, match=r"use any or all$"):
         bool(xp.zeros(shape))
 
 

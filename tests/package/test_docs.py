@@ -56,6 +56,13 @@ def test_paths_in_documents_exist(document):
 
 
 @pytest.mark.parametrize(
+    "page", sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]), ids=lambda p: p.name
+)
+def test_no_page_is_left_half_merged(page):
+    assert re.findall(r"^(?:<{7}|>{7}|={7}$).*", page.read_text(), re.MULTILINE) == []
+
+
+@pytest.mark.parametrize(
     "picture", sorted((ROOT / "docs" / "pictures").glob("*.svg")), ids=lambda p: p.name
 )
 def test_pictures_name_no_path_of_a_machine(picture):

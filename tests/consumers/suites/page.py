@@ -104,7 +104,7 @@ def figures(results: Sequence[Mapping[str, Any]]) -> str:
     """Return the table of counts."""
     lines = [
         "| suite | mode | deferral | passed | failed | skipped |",
-        "|---|---|---|---|---|---|",
+        "|---|---|---|--:|--:|--:|",
     ]
     for r in sorted(results, key=lambda r: (list(run.SUITES).index(r["suite"]), r["strict"])):
         mode = "strict" if r["strict"] else "relaxed"
@@ -117,7 +117,7 @@ def figures(results: Sequence[Mapping[str, Any]]) -> str:
 
 def failures(results: Sequence[Mapping[str, Any]], strict: bool) -> str:
     """Return the failures of one mode, counted by kind."""
-    lines = ["| suite | failures | why |", "|---|---|---|"]
+    lines = ["| suite | failures | why |", "|---|--:|---|"]
     for r in results:
         if r["strict"] != strict or r["defer"] != "auto":
             continue

@@ -5,6 +5,7 @@ arrays of ours, arrays of NumPy, or an error.
 """
 
 import os
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
@@ -319,11 +320,9 @@ def judge(case: Case) -> tuple[str, str]:
     try:
         ours = list(leaves(case(arguments(xp))))
     except Exception as error:  # whatever a consumer raises is the answer
-        text = str(error).strip().split("\n")[0]
-        return (
-            FAILS,
-            f"{type(error).__name__}: {text[:160]}{'' if works_elsewhere(case) else ELSEWHERE}",
-        )
+        text = textwrap.shorten(str(error).strip().split("\n")[0], 200, placeholder=" ...")
+        elsewhere = "" if works_elsewhere(case) else ELSEWHERE
+        return FAILS, f"{type(error).__name__}: {text}{elsewhere}"
     if not agree(ours, wanted):
         return DIFFERS, ""
     kinds = {
