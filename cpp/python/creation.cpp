@@ -258,7 +258,8 @@ PyObject* arange(PyObject* const* args) {
     DType dtype = wanted.value_or(
         integers ? (beyond_int64(start) || beyond_int64(stop) ? DType::UInt64 : kDefaultInt)
                  : default_float(device));
-    if (is_bool(dtype) || (is_complex(dtype) && strict())) require("arange", Category::Real, dtype);
+    if (is_bool(dtype) || (is_complex(dtype) && strict()))
+        refuse_dtype("arange", Category::Real, dtype, is_complex(dtype));
     const bool exact = std::fabs(start.re) <= kWidest && std::fabs(stop.re) <= kWidest &&
                        std::fabs(step.re) <= kWidest;
     if (integers && (exact || is_integer(dtype))) {

@@ -47,7 +47,7 @@ def test_arange_of_complex(same, dtype, arguments):
     same(
         xp.arange(*arguments, dtype=getattr(xp, dtype)), np.arange(*arguments).astype(dtype), rtol=0
     )
-    with runtime.strict(True), pytest.raises(TypeError, match=f"arange: dtype {dtype}"):
+    with runtime.strict(True), pytest.raises(TypeError, match=f"arange: dtype {dtype}.*relax"):
         xp.arange(*arguments, dtype=getattr(xp, dtype))
 
 

@@ -45,9 +45,16 @@ KINDS: Sequence[tuple[str, str]] = [
     (r"test_krandinit", "random numbers times singular vectors, whose sign is free"),
     (r"test_gh22601", "the sign of a zero decides between two angles of a complex logarithm"),
     (r"Index arrays for array_api_strict", "array_api_strict beside us refuses NumPy's indices"),
+    # What strict mode refuses.
+    (r"a Python float is no value of dtype", "makes integer arrays of floats"),
+    (r"do not promote to|does not go with an array", "mixes kinds: integers with floats and such"),
+    (r"is not a dtype of this library", "gives NumPy's or Python's types as dtypes"),
+    (r"the truth of an array", "asks for the truth of an array of rank 1"),
+    (r"is no index", "indexes with lists, or with arrays of NumPy"),
+    (r"dtype \w+ is not supported", "calls functions with dtypes that the standard excludes"),
     (
         r"or relax with|cannot be stored in",
-        "relies on what the standard leaves open; strict mode refuses it",
+        "relies on other things that the standard leaves open",
     ),
 ]
 
