@@ -94,8 +94,16 @@ class OperationRow(NamedTuple):
         What kind of work it was.
     calls : int
         How often it ran.
-    total, minimum, median, percentile_95, maximum : float
-        Times of its runs, in seconds.
+    total : float
+        The time of its runs, in seconds.
+    minimum : float
+        The shortest of them, in seconds.
+    median : float
+        The one in the middle, in seconds.
+    percentile_95 : float
+        The time that 95 % of them stayed within, in seconds.
+    maximum : float
+        The longest of them, in seconds.
     share : float
         Its part of the time of all operations, from 0 to 1.
     bytes : int

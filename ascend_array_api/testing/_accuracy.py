@@ -50,12 +50,16 @@ class AccuracyReport(NamedTuple):
         The dtype of operands and results.
     inputs : int
         How many inputs were tried.
-    max_ulp, mean_ulp : float
-        The largest error and the mean one, in units in the last place of the exact result.
+    max_ulp : float
+        The largest error, in units in the last place of the exact result.
+    mean_ulp : float
+        The mean error, in the same units.
     worst_input : tuple of float
         The operands of the largest error.
-    result, expected : float
-        What the function gave there, and what the reference gives.
+    result : float
+        What the function gave there.
+    expected : float
+        What the reference gives there.
     """
 
     function: str
