@@ -656,6 +656,19 @@ struct Gemm {
         }
     }
 
+    // What lanes hold after the last row of lanes, of which the first `left` exist.
+    template <int N, int kVectors>
+    [[gnu::noinline]] static void add_rest(V (*sums)[kVectors], const Mem* x, const Mem* b,
+                                           int64_t stride, int64_t left) {
+        for (int c = 0; c < N; ++c) {
+            Acc lanes[kReduceLanes];
+            memcpy(lanes, sums[c], sizeof lanes);
+            for (int64_t l = 0; l < left; ++l)
+                lanes[l] = scalar_fma(widen(x[l]), widen(b[c * stride + l]), lanes[l]);
+            memcpy(sums[c], lanes, sizeof lanes);
+        }
+    }
+
     // Dot products of x with N columns whose elements are adjacent.
     template <int N>
     static void columns(Acc* out, const Mem* x, const Mem* b, int64_t stride, int64_t k) {
@@ -682,15 +695,16 @@ struct Gemm {
                         S::multiply_add(xv, load_wide(b + c * stride + i + v * W), sums[c][v]);
             }
         }
+        // A copy: only what is not passed on stays in registers.
+        if (i < k) {
+            V rest[N][kVectors];
+            memcpy(rest, sums, sizeof rest);
+            add_rest<N, kVectors>(rest, x + i, b + i, stride, k - i);
+            memcpy(sums, rest, sizeof rest);
+        }
         V folded[N];
+#pragma GCC unroll 8
         for (int c = 0; c < N; ++c) {
-            if (i < k) {
-                Acc lanes[kReduceLanes];
-                memcpy(lanes, sums[c], sizeof lanes);
-                for (int64_t l = 0; i + l < k; ++l)
-                    lanes[l] = scalar_fma(widen(x[i + l]), widen(b[c * stride + i + l]), lanes[l]);
-                memcpy(sums[c], lanes, sizeof lanes);
-            }
 #pragma GCC unroll 4
             for (int h = kVectors / 2; h; h /= 2)
 #pragma GCC unroll 8
@@ -723,10 +737,44 @@ struct Gemm {
     // Reals of a row of lanes, and rows of b that are packed at a time.
     static constexpr int64_t kAccBytes = sizeof(Acc), kColumns = 512 / kAccBytes, kPackDepth = 64;
 
-    [[gnu::always_inline]] static inline void add_row(Acc* lane, V x, const Acc* row,
-                                                      int64_t width) {
-        for (int64_t j = 0; j < width; j += W)
-            S::store(lane + j, S::multiply_add(x, S::load(row + j), S::load(lane + j)));
+    // Some rows of b, times the elements of x that they meet; x is P reals apart.
+    struct Rows {
+        const Mem* x;
+        const Acc* b;
+        int64_t stride, first, depth, width;
+        bool apart;
+    };
+
+    // Adds each row to its lane; kVectors of 0: as many as the width has.
+    template <int kVectors>
+    static void add_rows(Acc (*lanes)[kColumns], const Rows& rows) {
+        const int64_t width = kVectors ? kVectors * W : rows.width;
+        const Acc* row = rows.b;
+        for (int64_t i = 0; i < rows.depth; ++i, row += rows.stride) {
+            // Rows far apart are no pattern that hardware would fetch ahead.
+            const char* ahead = reinterpret_cast<const char*>(row + 8 * rows.stride);
+            for (int64_t byte = 0; rows.apart && byte < width * kAccBytes; byte += 64)
+                __builtin_prefetch(ahead + byte);
+            const V xv = S::splat(widen(rows.x[i * P]));
+            Acc* lane = lanes[(rows.first + i) % kReduceLanes];
+#pragma GCC unroll 16
+            for (int64_t j = 0; j < width; j += W)
+                S::store(lane + j, S::multiply_add(xv, S::load(row + j), S::load(lane + j)));
+        }
+    }
+    static void add_rows(Acc (*lanes)[kColumns], const Rows& rows) {
+        switch (rows.width / W) {
+            case 1:
+                return add_rows<1>(lanes, rows);
+            case 2:
+                return add_rows<2>(lanes, rows);
+            case 4:
+                return add_rows<4>(lanes, rows);
+            case kColumns / W:
+                return add_rows<kColumns / W>(lanes, rows);
+            default:
+                return add_rows<0>(lanes, rows);
+        }
     }
 
     // The same sums for up to kColumns columns side by side. direct: rows of b are adjacent and
@@ -746,25 +794,11 @@ struct Gemm {
             if (!direct)
                 pack_strip(packed, width, source, layout.row_stride, layout.col_stride, depth,
                            cols);
-            for (int64_t i = 0; i < depth; ++i) {
-                const Acc* row = packed + i * width;
-                if (direct) {
-                    row = reinterpret_cast<const Acc*>(source + i * layout.row_stride * P);
-                    // Rows far apart are no pattern that hardware would fetch ahead.
-                    const char* ahead =
-                        reinterpret_cast<const char*>(row + 8 * layout.row_stride * P);
-                    for (int64_t byte = 0; byte < width * kAccBytes; byte += 64)
-                        __builtin_prefetch(ahead + byte);
-                }
-                for (int64_t p = 0; p < P; ++p) {
-                    const V xv = S::splat(widen(x[(first + i) * P + p]));
-                    Acc* lane = lanes[p][(first + i) % kReduceLanes];
-                    if (width == kColumns)
-                        add_row(lane, xv, row, kColumns);
-                    else
-                        add_row(lane, xv, row, width);
-                }
-            }
+            const Acc* rows = direct ? reinterpret_cast<const Acc*>(source) : packed;
+            const int64_t stride = direct ? layout.row_stride * P : width;
+            for (int64_t p = 0; p < P; ++p)
+                add_rows(lanes[p],
+                         {x + first * P + p, rows, stride, first, depth, width, stride != width});
         }
         for (int64_t p = 0; p < P; ++p) fold(lanes[p][0], kColumns, width, used);
         const Acc* re = lanes[0][0];
