@@ -295,4 +295,4 @@ EFFECTS = {
 
 
 if __name__ == "__main__":
-    sys.exit(main("What each way to steer is worth", EFFECTS))
+    sys.exit(main("What each way to steer is worth", EFFECTS, rounds=7))
