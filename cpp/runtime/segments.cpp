@@ -14,10 +14,14 @@ namespace {
 // Pieces with and without company in their segments.
 constexpr int64_t kMedium = int64_t{1} << 20;
 constexpr int64_t kMediumSegment = int64_t{8} << 20;
+// Room beside a larger piece, at most.
+constexpr int64_t kRoom = int64_t{8} << 20;
 constexpr int64_t kHugePage = int64_t{2} << 20;
 constexpr int64_t kPage = int64_t{64} << 10;  // whole pages on every system
 
 int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+// Of a segment with one piece.
+int64_t least_bytes(int64_t nbytes) { return round_up(Heap::chunk_bytes(nbytes), kPage); }
 
 }  // namespace
 
@@ -80,11 +84,11 @@ void Segments::trim(Heap& heap, int64_t kept) {
     }
 }
 
-// Sizes with room for others like it: an eighth more, as far as the limit allows.
+// Sizes with room for others like it: up to an eighth more, as far as the limit allows.
 int64_t Segments::segment_bytes(int64_t nbytes) const {
-    int64_t least = round_up(Heap::chunk_bytes(nbytes), kPage);
+    const int64_t least = least_bytes(nbytes);
     int64_t eighth = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(least))) / 8;
-    int64_t size = nbytes <= kMedium ? kMediumSegment : round_up(least, eighth);
+    int64_t size = nbytes <= kMedium ? kMediumSegment : round_up(least, std::min(eighth, kRoom));
     if (limit() == 0) return size;
     int64_t left = (limit() - held()) / kPage * kPage;
     return std::clamp(left, least, size);
@@ -96,6 +100,7 @@ void* Segments::take(int64_t nbytes) {
     if (void* piece = heap.take(nbytes)) return piece;
     int64_t size = segment_bytes(nbytes);
     std::byte* segment = map(size);
+    if (!segment) segment = map(size = least_bytes(nbytes));  // room is no reason to fail
     if (!segment) return nullptr;
     heap.add(segment, size);
     return heap.take(nbytes);

@@ -223,6 +223,23 @@ class TestLimit:
         )
 
     @pytest.mark.usefixtures("memory_limit")
+    def test_large_arrays_fill_a_limit(self, child):
+        """Of a limit's address space hardly any stays beside arrays of an awkward size."""
+        child(
+            """
+            n, size = 6, 161 << 20
+            with open("/proc/self/statm") as file:
+                held = int(file.read().split()[0]) * resource.getpagesize()
+            least = n * size + (n << 23) + (8 << 20)
+            resource.setrlimit(resource.RLIMIT_AS, (held + least, resource.RLIM_INFINITY))
+            arrays = [xp.empty(size, dtype=xp.uint8) for _ in range(n)]
+            statistics = runtime.MemoryPool().statistics()
+            assert statistics.used >= n * size and statistics.cached <= n << 23
+            """,
+            DEFER="off",
+        )
+
+    @pytest.mark.usefixtures("memory_limit")
     def test_recorded_work_gives_way(self, child):
         """What only recorded operations hold is freed before an allocation fails."""
         child(
