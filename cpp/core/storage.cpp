@@ -94,11 +94,31 @@ static Regions& regions() {
     return instance;
 }
 
-Region::Region() { regions().enter(*this); }
-Region::~Region() { regions().leave(*this); }
+static thread_local int own_regions = 0;
+
+Region::Region() {
+    regions().enter(*this);
+    ++own_regions;
+}
+Region::~Region() {
+    --own_regions;
+    regions().leave(*this);
+}
 bool Region::none() {
     std::lock_guard lock(regions().mutex);
     return cover_all_ && !regions().oldest;
+}
+
+uint64_t Region::next_number() {
+    std::lock_guard lock(regions().mutex);
+    return regions().next;
+}
+bool Region::ended_elsewhere(uint64_t number) {
+    std::lock_guard lock(regions().mutex);
+    int active = 0;
+    for (const Region* region = regions().oldest; region; region = region->newer_)
+        active += region->number_ < number;
+    return active <= own_regions;  // a child of fork knows none, its own neither
 }
 
 void install_region_fork_handlers() {

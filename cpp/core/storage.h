@@ -93,8 +93,16 @@ class Region {
     static bool none();
     // False where threads work on raw memory without either: on a Python without that lock.
     inline static bool cover_all_ = true;
+    // While a fork waits, calls begin none: they keep the interpreter's lock.
+    static void hold_back(bool held) { held_back_ = held; }
+    static bool held_back() { return held_back_.load(std::memory_order_relaxed); }
+    // The number of the next one, and whether all before it have ended but those of this thread,
+    // which has begun none since.
+    static uint64_t next_number();
+    static bool ended_elsewhere(uint64_t number);
 
   private:
+    inline static std::atomic<bool> held_back_{false};
     Region* older_ = nullptr;  // the active ones are a list, by age
     Region* newer_ = nullptr;
     uint64_t number_ = 0;

@@ -131,6 +131,11 @@ struct ForkGuard {
             for (Tape* tape : registry().tapes) tape->mutex_.lock();
             return;
         }
+        {
+            Waiting waiting(Waiting::Signals::Ignored);
+            forking.lock();
+        }
+        end_regions();
         for (Tape* tape : registry().all()) tape->finish(Waiting::Signals::Ignored);
         fork_waits = true;
         for (;;) {
@@ -145,7 +150,7 @@ struct ForkGuard {
         for (Tape* tape : registry().tapes) tape->mutex_.lock();
     }
     static void unlock() {
-        fork_waits = false;
+        if (claimed) let_go_on();
         for (Tape* tape : registry().tapes) {
             if (claimed) tape->running_ = false;
             tape->changed_.notify_all();
@@ -153,8 +158,13 @@ struct ForkGuard {
         }
         registry().mutex.unlock();
         recording.unlock();
+        if (claimed) forking.unlock();
     }
     static void unlock_child() {
+        if (!claimed) {  // another thread may have been about to fork
+            let_go_on();
+            new (&forking) std::mutex;
+        }
         for (Tape* tape : registry().tapes) {
             // Nobody waits in the child, and no runner has taken this tape there.
             new (&tape->changed_) std::condition_variable;
@@ -166,12 +176,29 @@ struct ForkGuard {
     }
 
   private:
-    inline static bool claimed = false;  // every tape, by the thread that forks
+    static constexpr std::chrono::microseconds kForkNap{20};
+    inline static std::mutex forking;                 // one thread at a time, but for hooks
+    inline static thread_local bool claimed = false;  // every tape, by the thread that forks
 
+    static void let_go_on() {
+        fork_waits = false;
+        Region::hold_back(false);
+    }
+
+    // Waits for what other threads do at a call: the child would have half of a write, and locks of
+    // storages that nobody lets go of.
+    static void end_regions() {
+        Region::hold_back(true);
+        const uint64_t number = Region::next_number();
+        while (!Region::ended_elsewhere(number)) {
+            Waiting waiting(Waiting::Signals::Ignored);  // they end with the interpreter's lock
+            std::this_thread::sleep_for(kForkNap);
+        }
+    }
     // Waits until no tape runs, and claims them; how many there are.
     static size_t claim_idle() {
         Waiting waiting(Waiting::Signals::Ignored);
-        for (;; std::this_thread::sleep_for(std::chrono::microseconds(20))) {
+        for (;; std::this_thread::sleep_for(kForkNap)) {
             std::lock_guard lock(registry().mutex);
             if (claim_from(0)) return registry().tapes.size();
         }

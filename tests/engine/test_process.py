@@ -61,6 +61,72 @@ def test_fork_while_other_threads_work(child, defer):
     )
 
 
+def test_fork_while_other_threads_write(child, defer):
+    """The child has whole writes, and no thread that is gone keeps it from more."""
+    child(
+        """
+        import signal
+        size = 300_000
+        x, bits = xp.zeros(size), xp.zeros(size, dtype=xp.bool)
+        done = threading.Event()
+        def write(target, values):
+            while not done.is_set():
+                for value in values:
+                    target[...] = value
+        def copy():
+            while not done.is_set():
+                c = xp.asarray(x, copy=True)
+                c[0] = 3.0
+        threads = [threading.Thread(target=write, args=(x, [1.0, 2.0])),
+                   threading.Thread(target=write, args=(bits, [True, False])),
+                   threading.Thread(target=copy)]
+        for t in threads: t.start()
+        bad = []
+        for i in range(25):
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(100)
+                values, flags = np.array(x), np.array(bits)
+                whole = np.all(values == values[0]) and np.all(flags == flags[0])
+                x[...] = 5.0
+                bits[...] = True
+                good = float(xp.sum(xp.sort(x + 1.0))) == 6.0 * size and bool(xp.all(bits))
+                os._exit(0 if whole and good else 1)
+            status = os.waitpid(pid, 0)[1]
+            if status: bad.append((i, status))
+        done.set()
+        for t in threads: t.join()
+        assert not bad, bad
+        """,
+        DEFER=defer,
+    )
+
+
+def test_forks_of_several_threads(child, defer):
+    child(
+        """
+        x, bad = xp.zeros(200_000), []
+        barrier = threading.Barrier(3)
+        def work(k):
+            barrier.wait()
+            for i in range(8):
+                x[k * 50_000 : (k + 1) * 50_000] = float(i)
+                pid = os.fork()
+                if pid == 0:
+                    import signal
+                    signal.alarm(100)
+                    os._exit(0 if float(xp.sum(xp.ones(100_000) + x[199_999])) == 100_000 else 1)
+                status = os.waitpid(pid, 0)[1]
+                if status: bad.append((k, i, status))
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
+        for t in threads: t.start()
+        for t in threads: t.join()
+        assert not bad, bad
+        """,
+        DEFER=defer,
+    )
+
+
 def test_multiprocessing_by_fork(child):
     child(
         """

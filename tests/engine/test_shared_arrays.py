@@ -70,6 +70,145 @@ def test_copies_taken_while_others_write_directly(child, defer):
     )
 
 
+@pytest.mark.parametrize("size", [300, 5000, 100_000])
+def test_exports_from_two_threads(child, defer, size):
+    """Both have the memory of the array, which a copy and recorded readers do not see change."""
+    child(
+        f"""
+        size = {size}
+        ways = [np.asarray, np.from_dlpack, lambda x: np.asarray(memoryview(x))]
+        want = np.full(size, -1.0)
+        want[1::2] = -2.0
+        for i in range(30):
+            x = xp.asarray(np.full(size, float(i))) + 1.0
+            copied, doubled = xp.asarray(x, copy=True), x * 2.0
+            barrier, exports = threading.Barrier(2), [None, None]
+            def work(k):
+                barrier.wait()
+                exports[k] = ways[(i + k) % 3](x)
+                exports[k][k::2] = -1.0 - k
+            threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
+            for t in threads: t.start()
+            for t in threads: t.join()
+            for got in [*exports, np.asarray(x)]:
+                assert np.array_equal(got, want), i
+            assert np.array_equal(np.asarray(copied), np.full(size, i + 1.0)), i
+            assert np.array_equal(np.asarray(doubled), np.full(size, 2.0 * i + 2.0)), i
+        """,
+        DEFER=defer,
+    )
+
+
+@pytest.mark.parametrize("size", [300, 5000, 100_000])
+def test_exports_while_others_record(child, defer, size):
+    """Writes are ordered by a lock, exports by nothing: each shows every write, none is lost."""
+    child(
+        f"""
+        total, count, wrong = xp.zeros({size}), [0], []
+        lock, barrier = threading.Lock(), threading.Barrier(3)
+        def add(total):
+            barrier.wait()
+            for _ in range(60):
+                with lock:
+                    total += 1.0
+                    count[0] += 1
+        def look():
+            barrier.wait()
+            for _ in range(60):
+                seen = np.asarray(total)
+                with lock:
+                    if not np.all(seen == count[0]):
+                        wrong.append((seen, count[0]))
+                del seen
+        threads = [threading.Thread(target=f, args=a) for f, a in
+                   [(add, (total,)), (add, (total,)), (look, ())]]
+        for t in threads: t.start()
+        for t in threads: t.join()
+        assert not wrong, wrong[0]
+        assert np.all(np.asarray(total) == 120.0)
+        """,
+        DEFER=defer,
+    )
+
+
+@pytest.mark.parametrize("size", [900, 15_000, 300_000])
+@pytest.mark.parametrize("streams", [False, True], ids=["threads", "streams"])
+def test_parts_that_threads_record(child, defer, size, streams):
+    """Threads record into parts of one array, read another, and between two steps the whole."""
+    child(
+        f"""
+        import contextlib
+        size, part = {size}, {size} // 3
+        x, ones, wrong = xp.zeros(size), xp.ones(size), []
+        barrier = threading.Barrier(3)
+        def work(k):
+            own = slice(k * part, (k + 1) * part)
+            stream = runtime.Stream() if {streams} else contextlib.nullcontext()
+            for i in range(25):
+                with stream:
+                    x[own] += ones[own] * (k + 1.0)
+                barrier.wait()
+                with stream:
+                    total = float(xp.sum(x))
+                if total != 6.0 * part * (i + 1):
+                    wrong.append((k, i, total))
+                barrier.wait()
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
+        for t in threads: t.start()
+        for t in threads: t.join()
+        assert not wrong, wrong
+        """,
+        DEFER=defer,
+    )
+
+
+USES = {
+    "export": "np.array(np.asarray(x))",
+    "copy": "xp.asarray(x, copy=True)",
+    "view": "x.T[3:]",
+    "sum": "xp.sum(x, axis=1)",
+    "sort": "xp.sort(x, axis=0)",
+    "product": "x @ x",
+    "mask": "x[x > 7.0]",
+    "take": "xp.take(x, xp.asarray([299, 0]), axis=1)",
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_a_layout_is_turned_while_others_read(child, defer, name):
+    """The hint "transposed" moves the elements of an array, or says that it cannot."""
+    child(
+        f"""
+        import warnings
+        warnings.simplefilter("ignore")
+        values = np.arange(90_000.0).reshape(300, 300)
+        def use(x):
+            return {USES[name]}
+        want = np.asarray(use(xp.asarray(values + 1.0)))
+        for i in range(12):
+            x = xp.asarray(values) + 1.0
+            if i % 3:
+                runtime.evaluate(x)
+            y = xp.sin(x) + x if i % 3 == 2 else None
+            barrier, wrong = threading.Barrier(3), []
+            def read():
+                barrier.wait()
+                got = np.asarray(use(x))
+                if not np.array_equal(got, want):
+                    wrong.append(got)
+            threads = [threading.Thread(target=read) for _ in range(2)]
+            for t in threads: t.start()
+            barrier.wait()
+            runtime.set_hint(x, "transposed")
+            for t in threads: t.join()
+            assert not wrong, (i, wrong[0])
+            assert np.array_equal(np.asarray(x), values + 1.0), i
+            assert y is None or np.allclose(np.asarray(y), np.sin(values + 1) + values + 1)
+        """,
+        DEFER=defer,
+    )
+
+
 def test_coroutines_keep_their_own_stream(child, defer):
     child(
         """
