@@ -105,7 +105,7 @@ def run(repeat: int) -> int:
     try:
         import sklearn  # noqa: F401
     except ImportError:
-        print("demo needs scikit-learn: pip install 'ascend-array-api[demo]'", file=sys.stderr)
+        print("demo needs scikit-learn: pip install scikit-learn", file=sys.stderr)
         return 2
     import ascend_array_api
 
