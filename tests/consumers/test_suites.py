@@ -21,6 +21,14 @@ def support(monkeypatch):
     return support
 
 
+@pytest.fixture
+def page(support):
+    """Return the module that writes the page."""
+    import page
+
+    return page
+
+
 def _run(env, *arguments):
     command = [sys.executable, str(SUITES / "run.py"), *arguments]
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=400)
@@ -57,6 +65,23 @@ def test_an_unknown_suite_is_an_error(child_env):
 )
 def test_judgement(support, case, answer):
     assert support.judge(case)[0] == answer
+
+
+def _result(defer, **failures):
+    return {"suite": "scipy", "strict": False, "defer": defer, "failures": failures}
+
+
+def test_page_names_tests_that_end_their_process(page):
+    assert "No test ended" in page.endings([_result("auto", a="AssertionError")])
+    assert "five minutes**: b." in page.endings(
+        [_result("auto", a="", b="'gw0' crashed while running 'b'")]
+    )
+
+
+def test_page_names_tests_that_fail_in_some_deferrals(page):
+    same = [_result("auto", a=""), _result("off", a="")]
+    assert "the same tests fail" in page.deferral(same)
+    assert "only: `b`." in page.deferral([*same, _result("always", a="", b="")])
 
 
 def test_calls_of_scipy(support):

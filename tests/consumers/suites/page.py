@@ -107,13 +107,38 @@ def kind(test: str, message: str) -> str:
     return f"**not explained**: `{message.splitlines()[0][:100] if message else test}`"
 
 
+def in_order(results: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the results suite by suite, relaxed mode first."""
+    order = list(run.SUITES)
+    return sorted(results, key=lambda r: (order.index(r["suite"]), r["strict"], r["defer"]))
+
+
+def endings(results: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence about tests that ended their process, as those that hang are made to."""
+    ended = [t for r in results for t, m in r["failures"].items() if "crashed while running" in m]
+    if ended:
+        return f"**Ended their process, or ran for five minutes**: {', '.join(sorted(ended))}."
+    return "No test ended its process, and none ran for five minutes."
+
+
+def deferral(results: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence about the tests that fail in some deferrals only."""
+    failed = collections.defaultdict(list)
+    for r in results:
+        failed[r["suite"], r["strict"]].append(set(r["failures"]))
+    differ = sorted(set().union(*(set.union(*f) - set.intersection(*f) for f in failed.values())))
+    if differ:
+        return f"These fail in some deferrals only: {', '.join(f'`{t}`' for t in differ)}."
+    return "Whatever the deferral, the same tests fail."
+
+
 def figures(results: Sequence[Mapping[str, Any]]) -> str:
     """Return the table of counts."""
     lines = [
         "| suite | mode | deferral | passed | failed | skipped |",
         "|---|---|---|--:|--:|--:|",
     ]
-    for r in sorted(results, key=lambda r: (list(run.SUITES).index(r["suite"]), r["strict"])):
+    for r in in_order(results):
         mode = "strict" if r["strict"] else "relaxed"
         lines.append(
             f"| {run.distribution(r['suite'])} {r['version']} | {mode} | {r['defer']} "
@@ -125,7 +150,7 @@ def figures(results: Sequence[Mapping[str, Any]]) -> str:
 def failures(results: Sequence[Mapping[str, Any]], strict: bool) -> str:
     """Return the failures of one mode, counted by kind."""
     lines = ["| suite | failures | why |", "|---|--:|---|"]
-    for r in results:
+    for r in in_order(results):
         if r["strict"] != strict or r["defer"] != "auto":
             continue
         counts = collections.Counter(kind(t, m) for t, m in r["failures"].items())
@@ -165,6 +190,7 @@ def page(results: Sequence[Mapping[str, Any]]) -> str:
         "## The suites that the libraries ship",
         SUITES,
         figures(results),
+        f"{endings(results)} {deferral(results)}",
         not_run(results),
         "## Why tests fail in relaxed mode",
         failures(results, strict=False),
