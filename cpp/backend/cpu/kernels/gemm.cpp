@@ -320,7 +320,10 @@ struct Gemm {
     static void tile(const Tile& t) {
         V acc[R][NV] = {};
         const Acc *a[R / P], *b = t.b;
-        for (int r = 0; r < R / P; ++r) a[r] = t.a[r];
+        for (int r = 0; r < R / P; ++r) {
+            a[r] = t.a[r];
+            asm("" : "+r"(a[r]));  // one by one: a wide load waits for all stores before it
+        }
         const int64_t a_step = t.a_step, b_step = t.b_step;
         // The sums meet c only at the end: until then it comes into the first cache.
 #pragma GCC unroll 8
