@@ -263,3 +263,34 @@ def test_casts_that_cancel(child):
         assert np.array_equal(np.asarray(m), np.asarray(xp.astype(n, xp.uint8)).astype(np.int64))
         """
     )
+
+
+def test_chains_on_arrays_without_elements(child, defer):
+    code = """
+        import itertools, warnings
+
+        warnings.simplefilter("ignore")
+        names = ["sum", "prod", "mean", "var", "any", "cumulative_sum"]
+
+        def reduced(space, name, x, axis):
+            if name == "cumulative_sum":
+                return space.cumulative_sum(x, axis=axis)
+            return getattr(space, name)(x, axis=axis, keepdims=True)
+
+        def chain(space, x, first, second, axis, other):
+            y = x - reduced(space, first, x, axis)
+            return reduced(space, second, y * y, other)
+
+        runtime.set_strict(False)
+        count = 0
+        for shape in [(0,), (1, 0), (0, 1), (0, 4), (3, 0, 2), (0, 3, 2), (2, 3, 0)]:
+            for first, second in itertools.product(names, repeat=2):
+                for axis, other in itertools.product(range(len(shape)), repeat=2):
+                    base = xp.ones(100_000) * 2.0
+                    got = chain(xp, xp.reshape(base[:0], shape), first, second, axis, other)
+                    want = chain(np, np.zeros(shape), first, second, axis, other)
+                    np.testing.assert_array_equal(np.asarray(got), want)
+                    count += 1
+        print(count)
+    """
+    assert child(code, DEFER=defer) == "1440\n"

@@ -603,10 +603,11 @@ void run(const ProgramCall& call) {
     if (call.outputs[0].size() > 0) Machine(call).run();
 }
 
+// No elements, no machine: inputs without elements need not have memory.
 PartialRun::PartialRun(const ProgramCall& call)
-    : machine_(std::make_unique<Machine>(call, true)),
+    : machine_(call.outputs[0].size() > 0 ? std::make_unique<Machine>(call, true) : nullptr),
       scratch_(workers::in_task() ? 1 : workers::count(),
-               machine_->scratch_bytes() + static_cast<int64_t>(sizeof(Lane))) {}
+               machine_ ? machine_->scratch_bytes() + static_cast<int64_t>(sizeof(Lane)) : 0) {}
 PartialRun::~PartialRun() = default;
 
 PartialRun::Thread::Thread(const PartialRun& run, std::byte* const* buffers)
