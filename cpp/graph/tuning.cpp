@@ -21,8 +21,7 @@ constexpr int kAll = std::numeric_limits<int>::max();
 // The first one is what runs without tuning. Cache files hold their numbers.
 constexpr Choice kTable[] = {{kAll, 0}, {1, 0}, {kAll, -1}, {1, -1}, {kAll, 1}, {1, 1}};
 
-// Every choice is tried so often; another one than the first must be better by this factor.
-constexpr int kTries = 6;
+// Another choice than the first must need less than this part of its time.
 constexpr double kClearlyBetter = 0.9;
 // Runs until another choice than the first is compared with it again.
 constexpr int kHeld = 256;
@@ -66,7 +65,6 @@ void Tuner::compare(std::vector<int> choices) {
     choices_ = std::move(choices);
     chosen_ = -1;
     held_ = tried_ = 0;
-    std::fill_n(best_, kChoices, std::numeric_limits<int64_t>::max());
 }
 
 std::pair<int, bool> Tuner::next() {
@@ -77,20 +75,35 @@ std::pair<int, bool> Tuner::next() {
 }
 
 void Tuner::took(int choice, int64_t nanoseconds) {
-    best_[choice] = std::min(best_[choice], nanoseconds);
+    const int turns = static_cast<int>(choices_.size());
+    times_[choice][tried_ / turns] = std::max<int64_t>(nanoseconds, 1);
+    ++tried_;
     // Waking threads takes a few microseconds: to long work that makes no difference.
-    if (++tried_ == 1 && nanoseconds > kLong)
+    if (tried_ == 1 && nanoseconds > kLong)
         std::erase_if(choices_, [](int i) { return kTable[i].threads != kAll; });
     if (tried_ < kTries * static_cast<int>(choices_.size())) return;
-    chosen_ = static_cast<int>(std::min_element(best_, best_ + kChoices) - best_);
-    if (static_cast<double>(best_[chosen_]) > kClearlyBetter * static_cast<double>(best_[0]))
-        chosen_ = 0;
+    chosen_ = 0;
+    double least = kClearlyBetter;
+    for (int other : choices_) {
+        const double part = beside_first(other);
+        if (part < least) std::tie(chosen_, least) = std::tie(other, part);
+    }
     std::lock_guard lock(table().mutex);
     if (table().choices.size() >= kMostLearned) table().choices.clear();
     try {
         table().choices[key_] = chosen_;
     } catch (const std::bad_alloc&) {  // it is known here, and not kept for later
     }
+}
+
+// The middle one of its times as parts of those of the first choice in the same turn: a clock that
+// changes meanwhile, or one lucky run, favours nobody.
+double Tuner::beside_first(int choice) const {
+    double parts[kTries];
+    for (int i = 0; i < kTries; ++i)
+        parts[i] = static_cast<double>(times_[choice][i]) / static_cast<double>(times_[0][i]);
+    std::nth_element(parts, parts + kTries / 2, parts + kTries);
+    return parts[kTries / 2];
 }
 
 Tuner::Run::Run(Tuner& tuner) : tuner_(tuner) {

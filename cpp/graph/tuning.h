@@ -30,18 +30,20 @@ class Tuner {
     };
 
   private:
-    static constexpr int kChoices = 6;
+    // Every choice is tried so often, in turn.
+    static constexpr int kChoices = 6, kTries = 7;
     // The choice for the next run, and whether its time is wanted.
     std::pair<int, bool> next();
     void took(int choice, int64_t nanoseconds);
     void compare(std::vector<int> choices);
+    double beside_first(int choice) const;
 
     uint64_t key_;
     int chosen_ = -1;           // -1 while choices are compared
     int held_ = 0;              // runs with it
     std::vector<int> choices_;  // that are compared
     int tried_ = 0;
-    int64_t best_[kChoices];
+    int64_t times_[kChoices][kTries];
 };
 
 // What all tuners have learned, or a process before: (key, choice).
