@@ -128,18 +128,21 @@ def factor(rows: int) -> Work:
     return work
 
 
+PARTS = 8  # of a batch that is computed on
+
+
 def _balance(
-    load: Callable[[], Any], as_array: Callable[[Any], Any], compute: Callable[[Any], float]
+    load: Callable[[], Any], as_array: Callable[[Any], Any], compute: Callable[[Any, int], float]
 ) -> int:
-    """Return how often a batch is computed on while the next one is loaded, in turn as later."""
+    """Return how many parts are computed on while a batch is loaded, in turn as later."""
     loading, computing = [], []
-    for _ in range(9):
+    for _ in range(15):
         start = time.perf_counter()
         batch = load()
         loaded = time.perf_counter()
-        compute(as_array(batch))
+        compute(as_array(batch), 4 * PARTS)
         loading.append(loaded - start)
-        computing.append(time.perf_counter() - loaded)
+        computing.append((time.perf_counter() - loaded) / (4 * PARTS))
     return max(1, round(statistics.median(loading) / statistics.median(computing)))
 
 
@@ -152,16 +155,21 @@ def prefetched(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
     def load() -> Any:
         return np.sort(rng.random((64, 4096)), axis=1)
 
-    def compute(x: Any) -> float:
-        return float(xp.sum(xp.sin(xp.exp(x) + x)))
+    def compute(x: Any, parts: int) -> float:
+        rows = x.shape[0] // PARTS
+        pieces = [x[k * rows : (k + 1) * rows] for k in range(PARTS)]
+        sums = [
+            float(xp.sum(xp.sin(xp.exp(pieces[k % PARTS]) + pieces[k % PARTS])))
+            for k in range(parts)
+        ]
+        return sums[0]
 
     def run() -> float:
         batches = (load() for _ in range(64))
         source = xp.runtime.prefetch(batches) if enabled and xp.__name__ == OURS else batches
-        arrays = map(xp.asarray, source)
-        return sum(compute(x) for x in arrays for _ in range(repeats)) / repeats
+        return sum(compute(x, parts) for x in map(xp.asarray, source))
 
-    repeats = _balance(load, xp.asarray, compute)
+    parts = _balance(load, xp.asarray, compute)
     run()  # takes memory from the system
     start = time.perf_counter()
     total = run()
@@ -206,13 +214,20 @@ def _once(xp: Any) -> Callable[[], Any]:
     return other
 
 
+TRIED = 50  # times after which tuning has made its choices
+
+
 def predicted(prepare: Callable[[Any], Callable[[], Any]], repeats: int) -> Work:
     """Do the same again and again, in predictive mode."""
 
     def work(xp: Any, enabled: bool) -> tuple[float, dict[str, float]]:
         if enabled and xp.__name__ == OURS:
             xp.runtime.set_mode("predictive")
-        return timed(xp, prepare(xp), repeats)
+        run = prepare(xp)
+        for _ in range(TRIED):
+            result = run()
+            finish(xp, *(result if isinstance(result, tuple) else (result,)))
+        return timed(xp, run, repeats)
 
     return work
 
