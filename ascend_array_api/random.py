@@ -471,8 +471,8 @@ class Generator:
         Raises
         ------
         ValueError
-            If the shapes do not match, or `cov` is not positive definite (``"eigh"``: not positive
-            semidefinite).
+            If the shapes do not match, or `cov` is not symmetric up to rounding, or not positive
+            definite (``"eigh"``: not positive semidefinite).
         """
         require_array("multivariate_normal", mean, cov)
         n = mean.shape[0] if mean.ndim == 1 else -1
@@ -481,6 +481,7 @@ class Generator:
                 f"multivariate_normal: expected shapes (n,) and (n, n), got {mean.shape} and "
                 f"{cov.shape}"
             )
+        _require_symmetric(cov)
         if method == "cholesky":
             factor = _factor(cov)
         elif method == "eigh":
@@ -830,6 +831,17 @@ def _different(x: Array) -> Array:
     first = ones(x.shape, dtype=bool_, device=x.device)
     first[order[1:]] = ordered[1:] != ordered[:-1]
     return x[first]
+
+
+def _require_symmetric(cov: Array) -> None:
+    """Refuse a covariance whose triangles differ by more than the root of its dtype's eps."""
+    if cov.size == 0 or cov.dtype not in (float32, float64):
+        return  # whoever factors it names the dtypes that are accepted
+    apart, size = float(largest(abs(cov - cov.mT))), float(largest(abs(cov)))
+    if apart > math.sqrt(finfo(cov.dtype).eps) * size:
+        raise ValueError(
+            f"multivariate_normal: cov is not symmetric: its triangles differ by up to {apart}"
+        )
 
 
 def _factor(cov: Array) -> Array:

@@ -514,6 +514,18 @@ def test_integer_arrays_are_parameters_as_their_values():
             ValueError,
             "multivariate_normal: cov is not positive definite",
         ),
+        (
+            lambda g: g.multivariate_normal(xp.zeros(2), xp.asarray([[2.0, 1], [0, 2]])),
+            ValueError,
+            "multivariate_normal: cov is not symmetric: its triangles differ by up to 1.0",
+        ),
+        (
+            lambda g: g.multivariate_normal(
+                xp.zeros(2), xp.asarray([[2.0, 1], [0, 2]]), method="eigh"
+            ),
+            ValueError,
+            "multivariate_normal: cov is not symmetric",
+        ),
     ],
 )
 def test_errors_name_the_method_and_what_came(call, error, message):
