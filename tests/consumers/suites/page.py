@@ -21,11 +21,10 @@ import run
 import support
 
 PAGE = Path(__file__).parents[3] / "docs/ecosystem.md"
-SMALL = ("array_api_extra", "array_api_compat", "cubed")
 # Suite, strict mode, deferral.
 RUNS = [
     *((suite, strict, "auto") for strict in (False, True) for suite in run.SUITES),
-    *((suite, False, defer) for defer in ("off", "always") for suite in SMALL),
+    *((suite, False, defer) for defer in ("off", "always") for suite in run.SUITES),
 ]
 # What a failure's message or test says: why it fails.
 KINDS: Sequence[tuple[str, str]] = [
