@@ -352,8 +352,8 @@ void Work::reuse_inputs(const std::function<bool(Storage&)>& spare) {
                    x.storage->nbytes() == out.storage->nbytes();
         };
         for (const Array& x : call.inputs) {
+            if (x.storage->promised() || !fits(x) || is_needed(*x.storage, place)) continue;
             const Ref<Storage> donor = x.storage;
-            if (donor->promised() || !fits(x) || is_needed(*donor, place)) continue;
             // Other views would see other elements change.
             if (!std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Array& other) {
                     return !may_overlap(other, x) || (other.storage == donor && fits(other));

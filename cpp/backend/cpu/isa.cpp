@@ -17,7 +17,7 @@ ASC_KERNEL_ISAS
 
 namespace {
 
-bool runs(const char* isa) {
+bool runs([[maybe_unused]] const char* isa) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (!std::strcmp(isa, "v4")) {
