@@ -227,10 +227,11 @@ class TestLimit:
         """Of a limit's address space hardly any stays beside arrays of an awkward size."""
         child(
             """
-            n, size = 6, 161 << 20
+            n, size = 6, 257 << 20
+            thread = 80 << 20  # one may start meanwhile
             with open("/proc/self/statm") as file:
                 held = int(file.read().split()[0]) * resource.getpagesize()
-            least = n * size + (n << 23) + (8 << 20)
+            least = n * size + (n << 23) + thread
             resource.setrlimit(resource.RLIMIT_AS, (held + least, resource.RLIM_INFINITY))
             arrays = [xp.empty(size, dtype=xp.uint8) for _ in range(n)]
             statistics = runtime.MemoryPool().statistics()
