@@ -317,6 +317,32 @@ def test_multivariate_normal_of_a_singular_covariance():
         random.Generator(1).multivariate_normal(xp.zeros(2), -ones, method="eigh")
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("method", ["cholesky", "eigh"])
+def test_multivariate_normal_of_a_covariance_that_is_symmetric_up_to_rounding(method, dtype):
+    """Scaled row by row and then column by column, a product's triangles differ in last bits."""
+    rng = np.random.default_rng(0)
+    a, d = rng.standard_normal((24, 12)).astype(dtype), rng.uniform(0.05, 0.2, 12).astype(dtype)
+    cov = d[:, None] * (a.T @ a) * d
+    assert np.any(cov != cov.T)
+    sample = random.Generator(1).multivariate_normal(
+        xp.asarray(np.zeros_like(d)), xp.asarray(cov), DRAWS, method=method
+    )
+    np.testing.assert_allclose(np.cov(values(sample).T), cov, atol=0.05)
+
+
+@pytest.mark.parametrize("dtype", [xp.float32, xp.float64])
+def test_multivariate_normal_says_how_symmetric_a_covariance_is(dtype):
+    root = xp.finfo(dtype).eps ** 0.5
+    for part in (-0.9, 0.9, -1.1, 1.1):
+        cov = xp.asarray([[1.0, 0], [16 * part * root, 16]], dtype=dtype)
+        if abs(part) < 1:
+            random.Generator(1).multivariate_normal(xp.zeros(2, dtype=dtype), cov)
+        else:
+            with pytest.raises(ValueError, match="cov is not symmetric"):
+                random.Generator(1).multivariate_normal(xp.zeros(2, dtype=dtype), cov)
+
+
 # ---- arguments
 
 
@@ -525,6 +551,13 @@ def test_integer_arrays_are_parameters_as_their_values():
             ),
             ValueError,
             "multivariate_normal: cov is not symmetric",
+        ),
+        (
+            lambda g: g.multivariate_normal(
+                xp.zeros(2), xp.asarray([[2.0, 1], [0, 2]]), method="svd"
+            ),
+            ValueError,
+            "multivariate_normal: method is 'cholesky' or 'eigh', got 'svd'",
         ),
     ],
 )
