@@ -48,7 +48,7 @@ KINDS: Sequence[tuple[str, str]] = [
     (r"a Python float is no value of dtype", "makes integer arrays of floats"),
     (r"do not promote to|does not go with an array", "mixes kinds: integers with floats and such"),
     (r"is not a dtype of this library", "gives NumPy's or Python's types as dtypes"),
-    (r"the truth of an array", "asks for the truth of an array of rank 1"),
+    (r"the truth of an array", "asks for the truth of an array that is no scalar"),
     (r"is no index", "indexes with lists, or with arrays of NumPy"),
     (r"dtype \w+ is not supported", "calls functions with dtypes that the standard excludes"),
     (
@@ -121,14 +121,21 @@ def endings(results: Sequence[Mapping[str, Any]]) -> str:
 
 
 def deferral(results: Sequence[Mapping[str, Any]]) -> str:
-    """Return a sentence about the tests that fail in some deferrals only."""
-    failed = collections.defaultdict(list)
-    for r in results:
-        failed[r["suite"], r["strict"]].append(set(r["failures"]))
-    differ = sorted(set().union(*(set.union(*f) - set.intersection(*f) for f in failed.values())))
-    if differ:
-        return f"These fail in some deferrals only: {', '.join(f'`{t}`' for t in differ)}."
-    return "Whatever the deferral, the same tests fail."
+    """Return sentences about the tests that fail in some deferrals only."""
+    sentences = []
+    for strict, mode in ((False, "relaxed"), (True, "strict")):
+        failed = collections.defaultdict(list)
+        for r in results:
+            if r["strict"] == strict:
+                failed[r["suite"]].append(set(r["failures"]))
+        compared = [f for f in failed.values() if len(f) > 1]
+        differ = sorted(set().union(*(set.union(*f) - set.intersection(*f) for f in compared)))
+        if differ:
+            names = ", ".join(f"`{t}`" for t in differ)
+            sentences.append(f"In {mode} mode, these fail in some deferrals only: {names}.")
+        elif compared:
+            sentences.append(f"In {mode} mode, the same tests fail whatever the deferral.")
+    return " ".join(sentences)
 
 
 def figures(results: Sequence[Mapping[str, Any]]) -> str:
