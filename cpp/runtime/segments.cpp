@@ -98,9 +98,10 @@ void* Segments::take(int64_t nbytes) {
     std::lock_guard lock(mutex_);
     Heap& heap = heap_of(nbytes);
     if (void* piece = heap.take(nbytes)) return piece;
+    const int64_t least = least_bytes(nbytes);
     int64_t size = segment_bytes(nbytes);
     std::byte* segment = map(size);
-    if (!segment) segment = map(size = least_bytes(nbytes));  // room is no reason to fail
+    if (!segment && size > least) segment = map(size = least);  // room is no reason to fail
     if (!segment) return nullptr;
     heap.add(segment, size);
     return heap.take(nbytes);

@@ -241,6 +241,28 @@ class TestLimit:
         )
 
     @pytest.mark.usefixtures("memory_limit")
+    def test_room_for_others_is_no_reason_to_fail(self, child):
+        """An array fits where only the room of 8 MiB beside it does not."""
+        child(
+            """
+            size, left = 256 << 20, 5 << 20  # 2 MiB of that align it
+            for _ in range(5):  # a thread that starts meanwhile takes more than is left
+                with open("/proc/self/statm") as file:
+                    held = int(file.read().split()[0]) * resource.getpagesize()
+                resource.setrlimit(resource.RLIMIT_AS, (held + size + left, resource.RLIM_INFINITY))
+                try:
+                    x = xp.empty(size, dtype=xp.uint8)
+                    break
+                except MemoryError:
+                    pass
+            else:
+                raise AssertionError("MemoryError in every turn")
+            assert runtime.MemoryPool().statistics().cached < left
+            """,
+            DEFER="off",
+        )
+
+    @pytest.mark.usefixtures("memory_limit")
     def test_recorded_work_gives_way(self, child):
         """What only recorded operations hold is freed before an allocation fails."""
         child(
