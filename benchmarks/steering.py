@@ -214,7 +214,8 @@ def _once(xp: Any) -> Callable[[], Any]:
     return other
 
 
-TRIED = 50  # times after which tuning has made its choices
+# Times after which tuning has made its choices: above kTries * kChoices of cpp/graph/tuning.h.
+TRIED = 50
 
 
 def predicted(prepare: Callable[[Any], Callable[[], Any]], repeats: int) -> Work:
