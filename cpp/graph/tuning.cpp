@@ -39,6 +39,17 @@ Table& table() {
     return instance;
 }
 
+// The middle one of its times as parts of those of the first choice in the same turn: a clock that
+// changes meanwhile, or one lucky run, favours nobody.
+double beside_first(const Tuner::Times& times, int choice) {
+    std::array<double, Tuner::kTries> parts;
+    std::ranges::transform(times[static_cast<size_t>(choice)], times[0], parts.begin(),
+                           [](int64_t t, int64_t first) { return double(t) / double(first); });
+    const auto middle = parts.begin() + parts.size() / 2;
+    std::ranges::nth_element(parts, middle);
+    return *middle;
+}
+
 int64_t now() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
                std::chrono::steady_clock::now().time_since_epoch())
@@ -76,18 +87,14 @@ std::pair<int, bool> Tuner::next() {
 
 void Tuner::took(int choice, int64_t nanoseconds) {
     const int turns = static_cast<int>(choices_.size());
-    times_[choice][tried_ / turns] = std::max<int64_t>(nanoseconds, 1);
+    times_[static_cast<size_t>(choice)][static_cast<size_t>(tried_ / turns)] =
+        std::max<int64_t>(nanoseconds, 1);
     ++tried_;
     // Waking threads takes a few microseconds: to long work that makes no difference.
     if (tried_ == 1 && nanoseconds > kLong)
         std::erase_if(choices_, [](int i) { return kTable[i].threads != kAll; });
     if (tried_ < kTries * static_cast<int>(choices_.size())) return;
-    chosen_ = 0;
-    double least = kClearlyBetter;
-    for (int other : choices_) {
-        const double part = beside_first(other);
-        if (part < least) std::tie(chosen_, least) = std::tie(other, part);
-    }
+    chosen_ = best(times_, choices_);
     std::lock_guard lock(table().mutex);
     if (table().choices.size() >= kMostLearned) table().choices.clear();
     try {
@@ -96,14 +103,14 @@ void Tuner::took(int choice, int64_t nanoseconds) {
     }
 }
 
-// The middle one of its times as parts of those of the first choice in the same turn: a clock that
-// changes meanwhile, or one lucky run, favours nobody.
-double Tuner::beside_first(int choice) const {
-    double parts[kTries];
-    for (int i = 0; i < kTries; ++i)
-        parts[i] = static_cast<double>(times_[choice][i]) / static_cast<double>(times_[0][i]);
-    std::nth_element(parts, parts + kTries / 2, parts + kTries);
-    return parts[kTries / 2];
+int Tuner::best(const Times& times, std::span<const int> choices) {
+    int kept = 0;
+    double least = kClearlyBetter;
+    for (int other : choices) {
+        const double part = beside_first(times, other);
+        if (part < least) std::tie(kept, least) = std::tie(other, part);
+    }
+    return kept;
 }
 
 Tuner::Run::Run(Tuner& tuner) : tuner_(tuner) {

@@ -1,6 +1,7 @@
 // Tuning: which number of threads and size of tiles is fastest for a piece of work, from its own
 // times. Neither changes a result.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -10,6 +11,12 @@ namespace asc {
 
 class Tuner {
   public:
+    // Every choice is tried so often, in turn.
+    static constexpr int kChoices = 6, kTries = 7;
+    using Times = std::array<std::array<int64_t, kTries>, kChoices>;
+    // Of choices that were tried, 0 among them, the one to keep.
+    static int best(const Times& times, std::span<const int> choices);
+
     // `key` names the work, in every process alike; what was learned of it before holds.
     Tuner(uint64_t key, bool has_tiles);
 
@@ -30,20 +37,17 @@ class Tuner {
     };
 
   private:
-    // Every choice is tried so often, in turn.
-    static constexpr int kChoices = 6, kTries = 7;
     // The choice for the next run, and whether its time is wanted.
     std::pair<int, bool> next();
     void took(int choice, int64_t nanoseconds);
     void compare(std::vector<int> choices);
-    double beside_first(int choice) const;
 
     uint64_t key_;
     int chosen_ = -1;           // -1 while choices are compared
     int held_ = 0;              // runs with it
     std::vector<int> choices_;  // that are compared
     int tried_ = 0;
-    int64_t times_[kChoices][kTries];
+    Times times_;
 };
 
 // What all tuners have learned, or a process before: (key, choice).

@@ -1,4 +1,5 @@
 // Modes, memory statistics, threads, and the objects that Python registers with the core.
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -327,6 +328,26 @@ PyObject* forget_learned(PyObject* const*) {
     unlearn();
     return Py_NewRef(Py_None);
 }
+// The choice that a tuner keeps after these times, one sequence of seven for each choice.
+PyObject* best_choice(PyObject* const* args) {
+    const Object rows = as_tuple(args[0]);
+    const auto count = static_cast<int>(PyTuple_GET_SIZE(rows.get()));
+    if (count < 1 || count > Tuner::kChoices)
+        raise(ErrorKind::Value, "best_choice: expected times of 1 to %d choices, got %d",
+              Tuner::kChoices, count);
+    Tuner::Times times{};
+    std::vector<int> choices;
+    for (int i = 0; i < count; ++i) {
+        const Dims row = to_dims(PyTuple_GET_ITEM(rows.get(), i), "best_choice", "times");
+        if (row.size() != Tuner::kTries ||
+            std::ranges::any_of(row, [](int64_t t) { return t < 1; }))
+            raise(ErrorKind::Value, "best_choice: expected %d times above 0 of each choice",
+                  Tuner::kTries);
+        std::ranges::copy(row, times[static_cast<size_t>(i)].begin());
+        choices.push_back(i);
+    }
+    return PyLong_FromLong(Tuner::best(times, choices));
+}
 
 // (operation, dtype, dtype of its kernels or None, whether the device itself computes it) for
 // everything that has kernels, as it is dispatched in the mode in force.
@@ -399,6 +420,7 @@ PyMethodDef runtime_methods[] = {
     method<get_learned, 0>("learned"),
     method<learn_from, 1>("learn"),
     method<forget_learned, 0>("unlearn"),
+    method<best_choice, 1>("best_choice"),
     method<mixed_unit, 0>("mixed_unit"),
     method<pool_stats, 1>("pool_stats"),
     method<device_statistics, 1>("device_statistics"),

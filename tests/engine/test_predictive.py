@@ -388,6 +388,46 @@ def test_no_choice_changes_results(child):
     child(code, NUM_THREADS="3")
 
 
+class TestTuning:
+    """Which choice is kept, by its times in seven turns; the first one is what runs untuned."""
+
+    USUAL = (1000,) * 7
+
+    @pytest.mark.parametrize(
+        ("part", "kept"), [(2000, 0), (1000, 0), (901, 0), (900, 0), (899, 1), (1, 1)]
+    )
+    def test_only_what_is_clearly_faster(self, part, kept):
+        assert _core.best_choice([self.USUAL, (part,) * 7]) == kept
+
+    @pytest.mark.parametrize("lucky", range(8))
+    def test_in_most_turns(self, lucky):
+        """Neither lucky runs nor slow ones decide while they are fewer than half."""
+        turns = (10,) * lucky + (100_000,) * (7 - lucky)
+        for times in (turns, turns[::-1], turns[3:] + turns[:3]):
+            assert _core.best_choice([self.USUAL, times]) == (lucky >= 4)
+
+    def test_within_one_turn(self):
+        """A clock that changes between turns favours nobody, whatever the times say as a whole."""
+        usual = (10, 20, 30, 100, 110, 120, 130)
+        assert _core.best_choice([usual, (10, 20, 30, 50, 110, 120, 130)]) == 0
+        assert _core.best_choice([usual, (8, 16, 24, 80, 100, 900, 900)]) == 1
+
+    def test_the_fastest_of_several(self):
+        parts = (1000, 850, 700, 1300, 701, 899)
+        assert _core.best_choice([(part,) * 7 for part in parts]) == 2
+
+    def test_bad_times(self):
+        for times in ([], [self.USUAL] * 7):
+            with pytest.raises(ValueError, match="best_choice: expected times of 1 to 6 choices"):
+                _core.best_choice(times)
+        for row in (self.USUAL[:6], (0,) * 7):
+            with pytest.raises(ValueError, match="best_choice: expected 7 times above 0"):
+                _core.best_choice([row])
+        for bad in (None, [None], [(1.5,) * 7]):
+            with pytest.raises(TypeError):
+                _core.best_choice(bad)
+
+
 class TestCacheFile:
     WORK = """
 x = xp.asarray(np.arange(40000.0))
