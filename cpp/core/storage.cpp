@@ -77,6 +77,21 @@ struct Regions {
         }
     }
 
+    // In a child of fork, where the other threads that were inside do not exist.
+    void keep_own() {
+        Region* region = std::exchange(oldest, nullptr);
+        newest = nullptr;
+        while (region) {
+            Region* next_one = std::exchange(region->newer_, nullptr);
+            if (region->resting_ == &Region::resting_here) {
+                region->older_ = newest;
+                (newest ? newest->newer_ : oldest) = region;
+                newest = region;
+            }
+            region = next_one;
+        }
+    }
+
     void retire(Ref<Block> block) {
         std::lock_guard lock(mutex);
         if (oldest) blocks.push(std::move(block), next);
@@ -94,16 +109,10 @@ static Regions& regions() {
     return instance;
 }
 
-static thread_local int own_regions = 0;
+constinit thread_local std::atomic<bool> Region::resting_here{false};
 
-Region::Region() {
-    regions().enter(*this);
-    ++own_regions;
-}
-Region::~Region() {
-    --own_regions;
-    regions().leave(*this);
-}
+Region::Region() { regions().enter(*this); }
+Region::~Region() { regions().leave(*this); }
 bool Region::none() {
     std::lock_guard lock(regions().mutex);
     return cover_all_ && !regions().oldest;
@@ -115,17 +124,17 @@ uint64_t Region::next_number() {
 }
 bool Region::ended_elsewhere(uint64_t number) {
     std::lock_guard lock(regions().mutex);
-    int active = 0;
-    for (const Region* region = regions().oldest; region; region = region->newer_)
-        active += region->number_ < number;
-    return active <= own_regions;  // a child of fork knows none, its own neither
+    for (const Region* region = regions().oldest; region; region = region->newer_) {
+        const bool elsewhere = region->resting_ != &resting_here && !*region->resting_;
+        if (elsewhere && region->number_ < number) return false;
+    }
+    return true;
 }
 
 void install_region_fork_handlers() {
     pthread_atfork([] { regions().mutex.lock(); }, [] { regions().mutex.unlock(); },
                    [] {
-                       // The threads that were inside do not exist here.
-                       regions().oldest = regions().newest = nullptr;
+                       regions().keep_own();
                        regions().mutex.unlock();
                    });
 }

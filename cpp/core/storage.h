@@ -93,19 +93,34 @@ class Region {
     static bool none();
     // False where threads work on raw memory without either: on a Python without that lock.
     inline static bool cover_all_ = true;
-    // While a fork waits, calls begin none: they keep the interpreter's lock.
-    static void hold_back(bool held) { held_back_ = held; }
-    static bool held_back() { return held_back_.load(std::memory_order_relaxed); }
-    // The number of the next one, and whether all before it have ended but those of this thread,
-    // which has begun none since.
+    // While forks wait, calls begin none: they keep the interpreter's lock.
+    static void hold_back(int forks) { held_back_ += forks; }
+    static void hold_back_for(int forks) { held_back_ = forks; }  // alone
+    static bool held_back() { return held_back_.load() > 0; }
+    // The number of the next one, and whether all before it have ended, but those of this thread
+    // and of threads at rest.
     static uint64_t next_number();
     static bool ended_elsewhere(uint64_t number);
 
+    // In the middle of a Region this thread runs Python, which may wait for anybody.
+    class Rest {
+      public:
+        Rest() : outer_(resting_here.exchange(true)) {}
+        ~Rest() { resting_here = outer_; }
+        Rest(const Rest&) = delete;
+        Rest& operator=(const Rest&) = delete;
+
+      private:
+        bool outer_;
+    };
+
   private:
-    inline static std::atomic<bool> held_back_{false};
+    static constinit thread_local std::atomic<bool> resting_here;
+    inline static std::atomic<int> held_back_{0};
     Region* older_ = nullptr;  // the active ones are a list, by age
     Region* newer_ = nullptr;
     uint64_t number_ = 0;
+    const std::atomic<bool>* resting_ = &resting_here;  // names the thread, too
 };
 void install_region_fork_handlers();  // once
 

@@ -120,8 +120,17 @@ bool gives_way_to_fork() { return !running_here && fork_waits.load(std::memory_o
 }  // namespace
 
 // Around fork: everything has run, and no thread of the parent, which the child does not have,
-// holds a lock or runs a tape.
+// holds a lock or runs a tape. Nothing here lets go of the interpreter's lock without need: Python
+// has locks of its own around fork, and from 3.13 on other threads wait for them with that one.
 struct ForkGuard {
+    // Waits for what other threads do at a call, for the child would have half of a write and locks
+    // of storages that nobody lets go of, and for what is recorded.
+    static void settle() {
+        if (!holding) Region::hold_back(1);
+        holding = true;
+        end_regions();
+        for (Tape* tape : registry().all()) tape->finish(Waiting::Signals::Ignored);
+    }
     static void lock() {
         // Inside of a hook another thread may wait for the tape that this one runs.
         claimed = !rules::inside_hook();
@@ -131,12 +140,11 @@ struct ForkGuard {
             for (Tape* tape : registry().tapes) tape->mutex_.lock();
             return;
         }
-        {
+        if (!forking.try_lock()) {
             Waiting waiting(Waiting::Signals::Ignored);
             forking.lock();
         }
-        end_regions();
-        for (Tape* tape : registry().all()) tape->finish(Waiting::Signals::Ignored);
+        settle();
         fork_waits = true;
         for (;;) {
             const size_t count = claim_idle();
@@ -161,7 +169,9 @@ struct ForkGuard {
         if (claimed) forking.unlock();
     }
     static void unlock_child() {
-        if (!claimed) {  // another thread may have been about to fork
+        // Other threads may have been about to fork.
+        Region::hold_back_for(holding);
+        if (!claimed) {
             let_go_on();
             new (&forking) std::mutex;
         }
@@ -177,26 +187,32 @@ struct ForkGuard {
 
   private:
     static constexpr std::chrono::microseconds kForkNap{20};
+    // Whoever is not ready by then waits for something that this thread has.
+    static constexpr std::chrono::seconds kForkPatience{10};
     inline static std::mutex forking;                 // one thread at a time, but for hooks
     inline static thread_local bool claimed = false;  // every tape, by the thread that forks
+    inline static thread_local bool holding = false;  // calls of other threads back
 
     static void let_go_on() {
         fork_waits = false;
-        Region::hold_back(false);
+        if (std::exchange(holding, false)) Region::hold_back(-1);
     }
 
-    // Waits for what other threads do at a call: the child would have half of a write, and locks of
-    // storages that nobody lets go of.
     static void end_regions() {
-        Region::hold_back(true);
         const uint64_t number = Region::next_number();
-        while (!Region::ended_elsewhere(number)) {
+        const auto end = std::chrono::steady_clock::now() + kForkPatience;
+        while (!Region::ended_elsewhere(number) && !Waiting::in_vain()) {
+            if (std::chrono::steady_clock::now() > end) return;
             Waiting waiting(Waiting::Signals::Ignored);  // they end with the interpreter's lock
             std::this_thread::sleep_for(kForkNap);
         }
     }
     // Waits until no tape runs, and claims them; how many there are.
     static size_t claim_idle() {
+        {
+            std::lock_guard lock(registry().mutex);
+            if (claim_from(0)) return registry().tapes.size();
+        }
         Waiting waiting(Waiting::Signals::Ignored);
         for (;; std::this_thread::sleep_for(kForkNap)) {
             std::lock_guard lock(registry().mutex);
@@ -223,6 +239,14 @@ struct ForkGuard {
         return !std::exchange(tape.running_, true);
     }
 };
+
+void settle_before_fork() noexcept {
+    if (rules::inside_hook()) return;
+    try {
+        ForkGuard::settle();
+    } catch (const std::bad_alloc&) {  // the handler of fork waits again
+    }
+}
 
 const Deferral deferral_in_force = deferral_setting();
 

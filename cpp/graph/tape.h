@@ -114,6 +114,9 @@ struct Caller {
 // Asked whenever an entry is recorded, from now on.
 void set_caller_hook(Caller (*hook)());
 
+// This thread is about to fork, and Python has taken no locks for it yet.
+void settle_before_fork() noexcept;
+
 class Tape : public Pending {
   public:
     // Once, after all other handlers of fork: tapes run before the pool and the workers stop.

@@ -150,9 +150,13 @@ class Unlocked {
   public:
     // So many elements, each of which costs so many additions.
     explicit Unlocked(int64_t elements, int64_t cost = 1) {
-        if (elements <= kWorth / cost || Region::held_back() || !PyGILState_Check()) return;
+        if (elements <= kWorth / cost || !PyGILState_Check()) return;
         note_caller();
         region_.emplace();
+        if (Region::held_back()) {  // asked from inside: a fork waits for it
+            region_.reset();
+            return;
+        }
         state_ = PyEval_SaveThread();
     }
     ~Unlocked() {

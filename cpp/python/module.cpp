@@ -214,13 +214,20 @@ bool with_interpreter(F&& f) {
     PyThreadState* state = PyGILState_GetThisThreadState();
     if (!state) return false;  // a thread that is not Python's
     take_interpreter(state);
-    bool result = f();
+    bool result = false;
+    {
+        Region::Rest rest;
+        result = f();
+    }
     PyEval_SaveThread();
     return result;
 }
 
 constexpr asc::InterpreterHooks interpreter_hooks = {
-    []() -> void* { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
+    // As the interpreter ends, every thread seems to have its lock.
+    []() -> void* {
+        return Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr;
+    },
     take_back,
     release_queued_owners,
     [] { return with_interpreter([] { return PyErr_CheckSignals() < 0; }); },
@@ -231,7 +238,22 @@ constexpr asc::InterpreterHooks interpreter_hooks = {
             return true;
         });
     },
+    [] { return !Py_IsInitialized(); },
 };
+
+// Python's own locks around fork are taken behind its hooks: what may have to wait for threads that
+// want one of them comes before.
+void settle_before_forks() {
+    static PyMethodDef settle = {"settle_before_fork",
+                                 [](PyObject*, PyObject*) -> PyObject* {
+                                     settle_before_fork();
+                                     Py_RETURN_NONE;
+                                 },
+                                 METH_NOARGS, nullptr};
+    const Object function = Object::steal(PyCFunction_New(&settle, nullptr));
+    nb::module_::import_("os").attr("register_at_fork")(nb::arg("before") =
+                                                            nb::handle(function.get()));
+}
 
 void add_functions(nb::module_& m, PyMethodDef* table, profiler::Category category) {
     if (PyModule_AddFunctions(m.ptr(), table) < 0) throw nb::python_error();
@@ -277,6 +299,7 @@ NB_MODULE(_core, m) {
     asc::profiler::install_fork_handlers();
     asc::Tape::install();
     asc::set_interpreter_hooks(interpreter_hooks);
+    settle_before_forks();
     nb::register_exception_translator([](const std::exception_ptr& error, void*) {
         try {
             std::rethrow_exception(error);

@@ -10,8 +10,12 @@ namespace {
 // Often enough that nobody notices, and rarely enough that looking costs nothing.
 constexpr std::chrono::milliseconds kPatience{50};
 
-InterpreterHooks hooks = {[]() -> void* { return nullptr; }, [](void*) {}, [] {},
-                          [] { return false; }, [] { return false; }};
+InterpreterHooks hooks = {[]() -> void* { return nullptr; },
+                          [](void*) {},
+                          [] {},
+                          [] { return false; },
+                          [] { return false; },
+                          [] { return false; }};
 
 thread_local Waiting* waiting_here = nullptr;
 thread_local bool abandonable_here = false;
@@ -45,6 +49,8 @@ void Waiting::check() {
     handled_ = std::chrono::steady_clock::now();
     if (hooks.handle_signals()) throw Interrupted{};
 }
+
+bool Waiting::in_vain() { return hooks.ended(); }
 
 bool Waiting::due() {
     return waiting_here &&

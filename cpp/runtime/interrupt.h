@@ -22,6 +22,8 @@ struct InterpreterHooks {
     bool (*handle_signals)();
     // Ctrl-C was pressed and its handler has not run.
     bool (*interrupted)();
+    // The interpreter has ended, or is about to: no other thread gets its lock.
+    bool (*ended)();
 };
 void set_interpreter_hooks(InterpreterHooks hooks);
 
@@ -37,6 +39,9 @@ class Waiting {
 
     // Lets handlers of signals run; throws Interrupted if one of them raised, or on stop.
     void check();
+
+    // No other thread comes by the interpreter's lock any more.
+    static bool in_vain();
 
     // Signals were not looked at for a while: time to stop between two groups.
     static bool due();

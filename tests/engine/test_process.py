@@ -103,19 +103,24 @@ def test_fork_while_other_threads_write(child, defer):
 
 
 def test_forks_of_several_threads(child, defer):
+    """Each child has whole writes of all its parent's threads."""
     child(
         """
-        x, bad = xp.zeros(200_000), []
+        part = 100_000
+        x, bad = xp.zeros(3 * part), []
         barrier = threading.Barrier(3)
         def work(k):
             barrier.wait()
             for i in range(8):
-                x[k * 50_000 : (k + 1) * 50_000] = float(i)
+                x[k * part : (k + 1) * part] = float(i)
                 pid = os.fork()
                 if pid == 0:
                     import signal
                     signal.alarm(100)
-                    os._exit(0 if float(xp.sum(xp.ones(100_000) + x[199_999])) == 100_000 else 1)
+                    parts = np.reshape(np.array(x), (3, part))
+                    whole = np.all(parts == parts[:, :1]) and parts[k, 0] == i
+                    good = float(xp.sum(xp.ones(part) + x[part * k])) == part * (1.0 + i)
+                    os._exit(0 if whole and good else 1)
                 status = os.waitpid(pid, 0)[1]
                 if status: bad.append((k, i, status))
         threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
@@ -124,6 +129,109 @@ def test_forks_of_several_threads(child, defer):
         assert not bad, bad
         """,
         DEFER=defer,
+    )
+
+
+@pytest.mark.parametrize("handler", ["__import__(next(modules))", "fork()"])
+def test_fork_beside_handlers_of_signals(child, handler):
+    """Handlers that run in the middle of a large call get the locks that a fork takes."""
+    child(
+        f"""
+        import itertools, signal
+        modules = itertools.cycle(["uuid", "plistlib", "csv", "fileinput", "filecmp", "mailbox"])
+        done, ran = threading.Event(), []
+        def fork():
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0)
+            os.waitpid(pid, 0)
+        def handle(*_):
+            {handler}
+            ran.append(1)
+        def forks():
+            while not done.is_set():
+                fork()
+        signal.signal(signal.SIGALRM, handle)
+        thread = threading.Thread(target=forks)
+        thread.start()
+        signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+        while len(ran) < 20:
+            x = xp.ones(300_000)
+            for _ in range(600):
+                x = xp.sin(x) + 1.0
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        done.set()
+        thread.join()
+        """,
+        DEFER="auto",
+    )
+
+
+def test_fork_beside_threads_that_start_and_end(child):
+    child(
+        """
+        done = threading.Event()
+        def starts():
+            while not done.is_set():
+                thread = threading.Thread(target=lambda: None)
+                thread.start()
+                thread.join()
+        threads = [threading.Thread(target=starts) for _ in range(2)]
+        for t in threads: t.start()
+        x = xp.ones(2_000_000)
+        for _ in range(200):
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0)
+            os.waitpid(pid, 0)
+        done.set()
+        for t in threads: t.join()
+        """,
+        DEFER="auto",
+    )
+
+
+def test_fork_while_the_interpreter_ends(child):
+    """A thread that never comes out of its call is not waited for."""
+    said = child(
+        """
+        import ctypes
+        x = xp.asarray(np.random.default_rng(0).random(3_000_000))
+        def sorts():
+            while True:
+                xp.sort(x)
+        class Late:
+            def __init__(self):
+                fork = ctypes.PyDLL(None).fork  # without Python's hooks, which are gone
+                self.functions = time.monotonic, fork, os._exit, os.waitpid, os.write
+            def __del__(self):
+                now, fork, leave, wait, write = self.functions
+                start = now()
+                while now() < start + 0.5:
+                    pass
+                pid = fork()
+                if pid == 0:
+                    leave(0)
+                wait(pid, 0)
+                write(1, b"late" if now() > start + 8 else b"forked")
+        late, itself = Late(), sys.modules["__main__"]
+        threading.Thread(target=sorts, daemon=True).start()
+        time.sleep(0.2)
+        """,
+        DEFER="off",
+    )
+    assert said == "forked"
+
+
+def test_native_fork_behind_the_interpreter(child):
+    child(
+        """
+        import ctypes
+        library = ctypes.CDLL(None)
+        library.__cxa_atexit(ctypes.cast(library.fork, ctypes.c_void_p), None, None)
+        x = xp.sort(xp.asarray(np.random.default_rng(0).random(100_000)))
+        """,
+        DEFER="auto",
     )
 
 
