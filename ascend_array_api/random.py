@@ -42,6 +42,7 @@ from ._searching import count_nonzero, searchsorted
 from ._sorting import argsort
 from ._statistical import cumulative_sum, max as largest, min as least, sum as total_of
 from ._types import Device, DeviceLike, DType, RealScalar, Shape
+from ._utility import all as all_of
 
 __all__ = ["Generator", "State", "default_rng"]
 
@@ -457,9 +458,8 @@ class Generator:
         mean : Array
             The mean, of shape ``(n,)``.
         cov : Array
-            The covariance, of shape ``(n, n)``, symmetric up to rounding: an element and its mirror
-            image differ by at most the root of the dtype's eps (float32: 3.5e-4, float64: 1.5e-8)
-            times the largest absolute value.
+            The covariance, of shape ``(n, n)``, symmetric: an element and its mirror image differ
+            by at most a thousandth of the product of both standard deviations.
         size : int or tuple of ints, optional
             Shape of a stack of vectors. By default one vector.
         method : {"cholesky", "eigh"}
@@ -473,8 +473,8 @@ class Generator:
         Raises
         ------
         ValueError
-            If the shapes do not match, or `method` is another, or `cov` is not symmetric up to
-            rounding, or not positive definite (``"eigh"``: not positive semidefinite).
+            If the shapes do not match, or `method` is another, or `cov` is not symmetric, or not
+            positive definite (``"eigh"``: not positive semidefinite).
         """
         require_array("multivariate_normal", mean, cov)
         n = mean.shape[0] if mean.ndim == 1 else -1
@@ -836,13 +836,15 @@ def _different(x: Array) -> Array:
 
 
 def _require_symmetric(cov: Array) -> None:
-    """Refuse triangles that differ by more than the root of eps times the largest value."""
+    """Refuse triangles that differ by more than a thousandth of the deviations' product."""
     if cov.size == 0 or cov.dtype not in (float32, float64):
         return  # whoever factors it names the dtypes that are accepted
-    apart, size = float(largest(abs(cov - cov.mT))), float(largest(abs(cov)))
-    if apart > math.sqrt(finfo(cov.dtype).eps) * size:
+    deviations = sqrt(abs(linalg.diagonal(cov)))
+    apart = abs(cov - cov.mT)
+    if not bool(all_of(apart <= 1e-3 * deviations[:, None] * deviations)):  # NaN is refused, too
         raise ValueError(
-            f"multivariate_normal: cov is not symmetric: its triangles differ by up to {apart}"
+            "multivariate_normal: cov is not symmetric: its triangles differ by up to "
+            f"{float(largest(apart))}"
         )
 
 

@@ -740,17 +740,19 @@ struct Gemm {
     // Reals of a row of lanes, and rows of b that are packed at a time.
     static constexpr int64_t kAccBytes = sizeof(Acc), kColumns = 512 / kAccBytes, kPackDepth = 64;
 
-    // Some rows of b, times the elements of x that they meet; x is P reals apart.
+    using Lanes = Acc[P][kReduceLanes][kColumns];
+
+    // Some rows of b, from a whole number of kReduceLanes on, and the elements of x they meet.
     struct Rows {
         const Mem* x;
         const Acc* b;
-        int64_t stride, first, depth, width;
+        int64_t stride, depth, width;
         bool apart;
     };
 
     // Adds each row to its lane; kVectors of 0: as many as the width has.
     template <int kVectors>
-    static void add_rows(Acc (*lanes)[kColumns], const Rows& rows) {
+    static void add_rows(Lanes& lanes, const Rows& rows) {
         const int64_t width = kVectors ? kVectors * W : rows.width;
         const Acc* row = rows.b;
         for (int64_t i = 0; i < rows.depth; ++i, row += rows.stride) {
@@ -758,14 +760,17 @@ struct Gemm {
             const char* ahead = reinterpret_cast<const char*>(row + 8 * rows.stride);
             for (int64_t byte = 0; rows.apart && byte < width * kAccBytes; byte += 64)
                 __builtin_prefetch(ahead + byte);
-            const V xv = S::splat(widen(rows.x[i * P]));
-            Acc* lane = lanes[(rows.first + i) % kReduceLanes];
+#pragma GCC unroll 2
+            for (int64_t p = 0; p < P; ++p) {
+                const V xv = S::splat(widen(rows.x[i * P + p]));
+                Acc* lane = lanes[p][i % kReduceLanes];
 #pragma GCC unroll 16
-            for (int64_t j = 0; j < width; j += W)
-                S::store(lane + j, S::multiply_add(xv, S::load(row + j), S::load(lane + j)));
+                for (int64_t j = 0; j < width; j += W)
+                    S::store(lane + j, S::multiply_add(xv, S::load(row + j), S::load(lane + j)));
+            }
         }
     }
-    static void add_rows(Acc (*lanes)[kColumns], const Rows& rows) {
+    static void add_rows(Lanes& lanes, const Rows& rows) {
         switch (rows.width / W) {
             case 1:
                 return add_rows<1>(lanes, rows);
@@ -784,7 +789,7 @@ struct Gemm {
     // a whole number of vectors.
     static void side_by_side(Acc* out, const Mem* x, const Mem* b, const GemmOperand& layout,
                              int64_t k, int64_t cols, bool direct, bool conj) {
-        alignas(64) Acc lanes[P][kReduceLanes][kColumns];
+        alignas(64) Lanes lanes;
         alignas(64) Acc packed[kPackDepth * kColumns];
         const int64_t width = (cols * P + W - 1) / W * W;
         const int64_t used = k < kReduceLanes ? k : kReduceLanes;
@@ -799,9 +804,7 @@ struct Gemm {
                            cols);
             const Acc* rows = direct ? reinterpret_cast<const Acc*>(source) : packed;
             const int64_t stride = direct ? layout.row_stride * P : width;
-            for (int64_t p = 0; p < P; ++p)
-                add_rows(lanes[p],
-                         {x + first * P + p, rows, stride, first, depth, width, stride != width});
+            add_rows(lanes, {x + first * P, rows, stride, depth, width, stride != width});
         }
         for (int64_t p = 0; p < P; ++p) fold(lanes[p][0], kColumns, width, used);
         const Acc* re = lanes[0][0];
