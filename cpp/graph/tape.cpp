@@ -125,11 +125,14 @@ bool gives_way_to_fork() { return !running_here && fork_waits.load(std::memory_o
 struct ForkGuard {
     // Waits for what other threads do at a call, for the child would have half of a write and locks
     // of storages that nobody lets go of, and for what is recorded.
-    static void settle() {
+    static void settle(bool with_lock) {
         if (!holding) Region::hold_back(1);
         holding = true;
         end_regions();
-        for (Tape* tape : registry().all()) tape->finish(Waiting::Signals::Ignored);
+        const auto end = std::chrono::steady_clock::now() + kForkPatience;
+        do {
+            for (Tape* tape : registry().all()) tape->finish(Waiting::Signals::Ignored);
+        } while (with_lock && !finish_with_lock() && std::chrono::steady_clock::now() < end);
     }
     static void lock() {
         // Inside of a hook another thread may wait for the tape that this one runs.
@@ -144,7 +147,7 @@ struct ForkGuard {
             Waiting waiting(Waiting::Signals::Ignored);
             forking.lock();
         }
-        settle();
+        settle(false);
         fork_waits = true;
         for (;;) {
             const size_t count = claim_idle();
@@ -207,6 +210,19 @@ struct ForkGuard {
             std::this_thread::sleep_for(kForkNap);
         }
     }
+    // What threads have recorded meanwhile, which record no more now. False where they still run
+    // it.
+    static bool finish_with_lock() {
+        if (running_here || Waiting::in_vain()) return true;
+        const Waiting::WithLock kept;
+        bool finished = true;
+        for (Tape* tape : registry().all()) {
+            tape->try_finish();
+            std::lock_guard lock(tape->mutex_);
+            finished &= !tape->running_ && tape->completed_ == tape->position_;
+        }
+        return finished;
+    }
     // Waits until no tape runs, and claims them; how many there are.
     static size_t claim_idle() {
         {
@@ -240,10 +256,10 @@ struct ForkGuard {
     }
 };
 
-void settle_before_fork() noexcept {
+void settle_before_fork(bool with_lock) noexcept {
     if (rules::inside_hook()) return;
     try {
-        ForkGuard::settle();
+        ForkGuard::settle(with_lock);
     } catch (const std::bad_alloc&) {  // the handler of fork waits again
     }
 }

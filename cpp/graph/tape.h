@@ -114,8 +114,9 @@ struct Caller {
 // Asked whenever an entry is recorded, from now on.
 void set_caller_hook(Caller (*hook)());
 
-// This thread is about to fork, and Python has taken no locks for it yet.
-void settle_before_fork() noexcept;
+// This thread is about to fork, and Python has taken no locks for it yet. with_lock: until nothing
+// is left to do that would let go of the interpreter's lock.
+void settle_before_fork(bool with_lock) noexcept;
 
 class Tape : public Pending {
   public:

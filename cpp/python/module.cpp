@@ -246,7 +246,8 @@ constexpr asc::InterpreterHooks interpreter_hooks = {
 void settle_before_forks() {
     static PyMethodDef settle = {"settle_before_fork",
                                  [](PyObject*, PyObject*) -> PyObject* {
-                                     settle_before_fork();
+                                     // From 3.13 on others wait for a lock of fork with theirs.
+                                     settle_before_fork(PY_VERSION_HEX >= 0x030d0000);
                                      Py_RETURN_NONE;
                                  },
                                  METH_NOARGS, nullptr};

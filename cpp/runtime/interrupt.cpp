@@ -19,6 +19,7 @@ InterpreterHooks hooks = {[]() -> void* { return nullptr; },
 
 thread_local Waiting* waiting_here = nullptr;
 thread_local bool abandonable_here = false;
+thread_local bool keeps_lock = false;
 
 // Python handles signals in its main thread alone.
 bool main_thread() { return gettid() == getpid(); }
@@ -31,7 +32,7 @@ Waiting::Waiting(Signals signals, const std::atomic<bool>* stop)
     : outer_(std::exchange(waiting_here, this)),
       handles_(signals == Signals::Handled),
       stop_(stop),
-      state_(hooks.release()) {}
+      state_(keeps_lock ? nullptr : hooks.release()) {}
 
 Waiting::~Waiting() {
     waiting_here = outer_;
@@ -51,6 +52,9 @@ void Waiting::check() {
 }
 
 bool Waiting::in_vain() { return hooks.ended(); }
+
+Waiting::WithLock::WithLock() { keeps_lock = true; }
+Waiting::WithLock::~WithLock() { keeps_lock = false; }
 
 bool Waiting::due() {
     return waiting_here &&

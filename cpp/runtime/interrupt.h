@@ -42,6 +42,14 @@ class Waiting {
 
     // No other thread comes by the interpreter's lock any more.
     static bool in_vain();
+    // What this thread runs in its scope, it runs with the interpreter's lock.
+    class WithLock {
+      public:
+        WithLock();
+        ~WithLock();
+        WithLock(const WithLock&) = delete;
+        WithLock& operator=(const WithLock&) = delete;
+    };
 
     // Signals were not looked at for a while: time to stop between two groups.
     static bool due();

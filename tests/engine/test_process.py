@@ -176,10 +176,15 @@ def test_fork_beside_threads_that_start_and_end(child):
                 thread = threading.Thread(target=lambda: None)
                 thread.start()
                 thread.join()
-        threads = [threading.Thread(target=starts) for _ in range(2)]
+        def computes():
+            while not done.is_set():
+                y = xp.ones(20_000)
+                for _ in range(100): y = xp.sin(y) + 1.0
+                float(y[0])
+        threads = [threading.Thread(target=f) for f in (starts, starts, computes)]
         for t in threads: t.start()
         x = xp.ones(2_000_000)
-        for _ in range(200):
+        for _ in range(100):
             pid = os.fork()
             if pid == 0:
                 os._exit(0)
