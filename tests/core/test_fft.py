@@ -148,6 +148,23 @@ def test_bits_do_not_depend_on_the_layout(name, single):
                 assert bits(row) == alone[i], n
 
 
+@pytest.mark.parametrize("name", ["fft", "rfft", "irfft", "ihfft"])
+@pytest.mark.parametrize("single", [False, True])
+def test_batches_beyond_the_caches(name, single):
+    """Sequences that are fetched while others are transformed give the same bits as alone."""
+    f = getattr(xp.fft, name)
+    for n in (512, 1000, 2050):
+        m = n // 2 + 1 if name in REAL_OUTPUT else n
+        a = values(name, (2**22 // (8 * n), m), single, n)
+        for x in [a] if name != "fft" else [a, a.real.copy()]:
+            found = np.asarray(f(xp.asarray(x), n=n))
+            for i in (0, 1, 15, 16, 17, x.shape[0] - 1):
+                assert bits(found[i]) == bits(f(xp.asarray(x[i]), n=n)), (n, i)
+            np.testing.assert_allclose(
+                found, getattr(np.fft, name)(x, n=n), rtol=0, atol=1e-4 if single else 1e-12
+            )
+
+
 @pytest.mark.parametrize("name", ["fft", "rfft", "irfft"])
 def test_bits_do_not_depend_on_the_number_of_threads(name, threads):
     f = getattr(xp.fft, name)

@@ -25,6 +25,10 @@ constexpr int64_t kSharedWork = 1 << 15;
 // Contiguous sequences of at least so many vectors are transformed alone.
 constexpr int64_t kAloneVectors = 8;
 
+// Transforms of real sequences of up to so many bytes have memory of their own in between, which
+// stays in the first-level cache.
+constexpr int64_t kPlanarBytes = 1 << 14;
+
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 // One transform along an axis.
@@ -46,7 +50,37 @@ struct End {
 End complex_end(void* data, int64_t numbers) { return {data, 2, 1, 2 * numbers}; }
 // Real elements as pairs.
 End paired_end(void* data, int64_t elements) { return {data, 2, 1, elements}; }
+// All real parts, then all imaginary ones.
+End planar_end(void* data, int64_t numbers) { return {data, 1, numbers, 2 * numbers}; }
 End real_end(void* data, int64_t elements) { return {data, 1, kFftReal, 2 * elements}; }
+
+// Memory that is needed next, fetched into the second-level cache in `steps` parts between groups
+// of lanes: all at once, the processor would wait for it.
+class Ahead {
+  public:
+    Ahead() = default;
+    Ahead(const std::byte* in, int64_t in_bytes, const std::byte* out, int64_t out_bytes,
+          int64_t steps)
+        : in_(in), in_step_(step(in_bytes, steps)), out_(out), out_step_(step(out_bytes, steps)) {}
+
+    void fetch() {
+        for (int64_t i = 0; i < in_step_; i += kLine) __builtin_prefetch(in_ + i, 0, 2);
+        for (int64_t i = 0; i < out_step_; i += kLine) __builtin_prefetch(out_ + i, 1, 2);
+        in_ += in_step_;
+        out_ += out_step_;
+    }
+
+  private:
+    static constexpr int64_t kLine = 64;
+    static int64_t step(int64_t bytes, int64_t steps) {
+        return round_up((bytes + steps - 1) / steps, kLine);
+    }
+
+    const std::byte* in_ = nullptr;
+    int64_t in_step_ = 0;
+    const std::byte* out_ = nullptr;
+    int64_t out_step_ = 0;
+};
 
 // How a step is computed, whatever the layout.
 class Method {
@@ -98,15 +132,25 @@ class Method {
     // Memory of its own beside what each thread needs.
     int64_t own_bytes() const {
         const int64_t extended = hermitian() ? 2 * step_.n * size_ : 0;
-        return round_up(extended, 64) + plan_bytes(*plan_);
+        return round_up(extended, 64) + planar_bytes() + plan_bytes(*plan_);
     }
     int64_t thread_bytes() const { return thread_bytes(*plan_); }
+
+    // The output is written from end to end.
+    bool writes_in_order() const { return is_planar() && step_.result == FftResult::Half; }
+    // Groups of lanes of one sequence.
+    int64_t groups() const {
+        return plan_->columns
+                   ? groups(plan_->columns.chain.length) + groups(plan_->rows.chain.length)
+                   : 0;
+    }
 
     // Memory for one sequence: its own, then that of the thread that works alone.
     struct Memory {
         std::byte* own;
         void* alone;
         Parallel par;
+        Ahead* ahead;
     };
     // `count` elements of the input exist.
     void run(const void* in, int64_t count, void* out, Memory m) const {
@@ -116,10 +160,17 @@ class Method {
             return transform(*plan_, complex_end(source, count), complex_end(out, step_.n),
                              step_.inverse, step_.scale, m);
         const int64_t half = step_.n / 2;
-        FftSweep s{out, out, 0, 0, half + 1, step_.inverse, step_.scale, real_step()};
+        const FftSweep s{out, out, 0, 0, half + 1, step_.inverse, step_.scale, real_step()};
         if (paired_) {
-            transform(*plan_, paired_end(source, count), complex_end(out, half), false, 1, m);
-            sweep(kernels_.unpack, s, half / 2 + 1, m.par);
+            End between = complex_end(out, half);
+            if (is_planar()) {
+                between = planar_end(m.own, half);
+                m.own += planar_bytes();
+            }
+            transform(*plan_, paired_end(source, count), between, false, 1, m);
+            FftSweep unpack = s;
+            unpack.src = between.data;
+            sweep(kernels_.unpack, unpack, half / 2 + 1, m.par);
         } else {
             transform(*plan_, real_end(source, count), complex_end(out, half + 1), step_.inverse,
                       step_.scale, m);
@@ -129,6 +180,12 @@ class Method {
 
   private:
     int64_t number_bytes() const { return 2 * kernels_.lanes * size_; }
+    int64_t groups(int64_t numbers) const { return (numbers + lanes() - 1) / lanes(); }
+    // Real parts side by side need no shuffles between the complex transform and unpacking.
+    bool is_planar() const {
+        return paired_ && step_.real && plan_->columns && step_.n * size_ <= kPlanarBytes;
+    }
+    int64_t planar_bytes() const { return is_planar() ? round_up(step_.n * size_, 64) : 0; }
     bool hermitian() const { return step_.result == FftResult::Real && !paired_; }
 
     FftReal real_kind() const {
@@ -180,9 +237,12 @@ class Method {
     // body(group, scratch) for each vector of lanes, by all threads.
     template <class F>
     void for_groups(const FftPlan& p, int64_t numbers, const Memory& m, F body) const {
-        const int64_t groups = (numbers + lanes() - 1) / lanes();
-        if (m.par.threads > 1) return Slots(m.par, groups, thread_bytes(p)).spread(body);
-        for (int64_t i = 0; i < groups; ++i) body(i, m.alone);
+        const int64_t count = groups(numbers);
+        if (m.par.threads > 1) return Slots(m.par, count, thread_bytes(p)).spread(body);
+        for (int64_t i = 0; i < count; ++i) {
+            m.ahead->fetch();
+            body(i, m.alone);
+        }
     }
 
     void in_phases(const FftPlan& p, const End& in, const End& out, bool inverse, double scale,
@@ -360,27 +420,31 @@ void transform_lanes(const Method& method, const Array& x, const Array& y, int a
 
 // Sequences that are not contiguous are copied in groups, so that neighbours share cache lines.
 constexpr int64_t kCopiedLines = 16;
-// Arrays beyond the second-level cache are read and written from end to end, sequence by sequence,
-// which processors foresee, rather than in the order of the phases.
+// Sequences of arrays beyond the second-level cache are fetched while the ones before them are
+// transformed, and written from end to end, which processors foresee, unlike the order of phases.
 constexpr int64_t kFarBytes = 1 << 20;
-constexpr int64_t kCopiedBytes = 1 << 16;
+constexpr int64_t kFetchedBytes = 1 << 16;
 
 // One side of transforms one by one: where sequences are, or are copied to.
 class Side {
   public:
-    Side(const Array& x, int axis, int64_t group)
+    // `in_place`: sequences that are far need no copies.
+    Side(const Array& x, int axis, int64_t group, bool in_place)
         : lines_(x, axis),
           strided_(!lines_.direct()),
-          far_(!strided_ && lines_.count() > 1 && lines_.line_bytes() <= kCopiedBytes &&
+          far_(!strided_ && lines_.count() > 1 && lines_.line_bytes() <= kFetchedBytes &&
                lines_.line_bytes() * lines_.count() >= kFarBytes),
-          bytes_(round_up(lines_.line_bytes() * (strided_ ? group
-                                                 : far_   ? 1
-                                                          : 0),
+          copied_(far_ && !in_place),
+          bytes_(round_up(lines_.line_bytes() * (strided_  ? group
+                                                 : copied_ ? 1
+                                                           : 0),
                           64)) {}
 
     const Lines& lines() const { return lines_; }
     // Of the memory for copies, which the other functions are given.
     int64_t bytes() const { return bytes_; }
+    // Of a sequence, if it pays to be fetched.
+    int64_t far_bytes() const { return far_ ? lines_.line_bytes() : 0; }
     void read_group(int64_t first, int64_t count, std::byte* copies) const {
         if (strided_) lines_.read(first, count, copies);
     }
@@ -389,24 +453,24 @@ class Side {
     }
     // Sequence `first` + i, ready to be read.
     std::byte* read(int64_t first, int64_t i, std::byte* copies) const {
-        if (!far_) return place(first, i, copies);
+        if (!copied_) return place(first, i, copies);
         std::memcpy(copies, lines_.address(first + i), static_cast<size_t>(lines_.line_bytes()));
         return copies;
     }
     // Where it is to be written, before `write`.
     std::byte* place(int64_t first, int64_t i, std::byte* copies) const {
         if (strided_) return copies + i * lines_.line_bytes();
-        return far_ ? copies : lines_.address(first + i);
+        return copied_ ? copies : lines_.address(first + i);
     }
     void write(int64_t first, int64_t i, const std::byte* copies) const {
-        if (far_)
+        if (copied_)
             std::memcpy(lines_.address(first + i), copies,
                         static_cast<size_t>(lines_.line_bytes()));
     }
 
   private:
     Lines lines_;
-    bool strided_, far_;
+    bool strided_, far_, copied_;
     int64_t bytes_;
 };
 
@@ -417,15 +481,23 @@ void transform_alone(const Method& method, const Array& x, const Array& y, int a
     const bool shared = par.threads > 1 && n >= kSharedWork && count < 2 * par.threads;
     const int64_t fair = (count + par.threads - 1) / par.threads;
     const int64_t group = shared ? 1 : std::min(kCopiedLines, fair);
-    const Side from(x, axis, group), to(y, axis, group);
+    const Side from(x, axis, group, method.groups() > 0);
+    const Side to(y, axis, group, method.writes_in_order());
     const int64_t own = from.bytes() + to.bytes() + method.own_bytes();
+    const bool fetches = method.groups() > 0 && from.far_bytes() + to.far_bytes() > 0;
     auto body = [&](int64_t task, void* memory, const Parallel& team) {
         auto* in = static_cast<std::byte*>(memory);
         auto* out = in + from.bytes();
-        const Method::Memory m{out + to.bytes(), in + own, team};
+        Ahead ahead;
+        const Method::Memory m{out + to.bytes(), in + own, team, &ahead};
         const int64_t first = task * group, some = std::min(group, count - first);
         from.read_group(first, some, in);
         for (int64_t i = 0; i < some; ++i) {
+            const int64_t next = first + i + 1;
+            ahead = {};
+            if (fetches && i + 1 < some)
+                ahead = {from.lines().address(next), from.far_bytes(), to.lines().address(next),
+                         to.far_bytes(), method.groups()};
             method.run(from.read(first, i, in), from.lines().length(), to.place(first, i, out), m);
             to.write(first, i, out);
         }

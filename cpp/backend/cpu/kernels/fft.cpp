@@ -36,6 +36,19 @@ struct Interleaved {
     }
 };
 
+// All real parts, then all imaginary ones.
+template <class T>
+struct Planar {
+    T *re, *im;
+    int64_t step;
+    Vec<T> scale;
+    Number<T> get(int64_t i) const { return {load(re + i * step), load(im + i * step)}; }
+    void put(int64_t i, Number<T> x) const {
+        store(re + i * step, x.re * scale);
+        store(im + i * step, x.im * scale);
+    }
+};
+
 // ---- twiddles
 
 struct NoTwiddles {};
@@ -175,6 +188,13 @@ T* address(const FftMemory& m, int64_t row, int64_t lane) {
 template <class T>
 bool is_interleaved(const FftMemory& m, int64_t rows, int64_t lanes) {
     return m.part == 1 && m.pitch == 2 && lanes == kLanes<T> &&
+           (rows - 1) * m.rank + (lanes - 1) * m.lane_rank + 1 < m.limit;
+}
+
+// The same for planar ones.
+template <class T>
+bool is_planar(const FftMemory& m, int64_t rows, int64_t lanes) {
+    return m.part != kFftReal && m.pitch == 1 && lanes == kLanes<T> &&
            (rows - 1) * m.rank + (lanes - 1) * m.lane_rank + 1 < m.limit;
 }
 
@@ -479,10 +499,15 @@ void finish_lines(const FftLines& l, T* at, Halves<T> free, bool swap) {
     const FftChain& c = *l.chain;
     const FftPass* last = c.count > 0 ? &c.passes[c.count - 1] : nullptr;
     const Vec<T> scale = broadcast(static_cast<T>(l.scale));
-    if (last && takes_arrays(*last) && l.real.kind != FftReal::Unpack && !l.real.mirror &&
-        is_interleaved<T>(l.out, c.length, l.lanes)) {
-        T* data = static_cast<T*>(l.out.data);
-        const NoTwiddles none;
+    const bool direct =
+        last && takes_arrays(*last) && l.real.kind != FftReal::Unpack && !l.real.mirror;
+    T* data = static_cast<T*>(l.out.data);
+    const NoTwiddles none;
+    if (direct && is_planar<T>(l.out, c.length, l.lanes)) {
+        T *re = data + (swap ? l.out.part : 0), *im = data + (swap ? 0 : l.out.part);
+        return run_pass<T>(*last, Split<T>{at}, Planar<T>{re, im, l.out.step, scale}, none);
+    }
+    if (direct && is_interleaved<T>(l.out, c.length, l.lanes)) {
         if (swap)
             run_pass<T>(*last, Split<T>{at}, Interleaved<T, true>{data, l.out.step, scale}, none);
         else
@@ -618,13 +643,14 @@ Number<T> twiddles_of_lanes(const FftRealStep& real, int64_t k) {
     return {load(w + k), load(w + real.gap + k)};
 }
 
-template <class T>
-void unpack(const FftSweep& s) {
+template <class T, bool kPlanar>
+void unpack_from(const FftSweep& s) {
+    const T* z = static_cast<const T*>(s.src);
     T* x = static_cast<T*>(s.dst);
     const int64_t h = s.real.n / 2;
     const T whole = static_cast<T>(s.scale);
     if (s.begin == 0) {
-        const T re = x[0], im = x[1];
+        const T re = z[0], im = z[kPlanar ? h : 1];
         x[0] = (re + im) * whole;
         x[2 * h] = (re - im) * whole;
         x[1] = x[2 * h + 1] = 0;
@@ -632,12 +658,21 @@ void unpack(const FftSweep& s) {
     const Number<T> scale = half_scale<T>(s.scale, s.conjugate);
     for_blocks<T>(s, [&](int64_t k, int64_t count) {
         const int64_t top = h - k + 1, first = top - kLanes<T>;
-        const Pair<T> z{load_range(x, k, k, k + count),
-                        reversed(load_range(x, first, top - count, top))};
-        const Pair<T> pair = unpack_pair(z, twiddles_of_lanes<T>(s.real, k), scale);
+        Pair<T> pair;
+        if constexpr (kPlanar)  // numbers beyond the range exist
+            pair = {{load(z + k), load(z + h + k)},
+                    reversed(Number<T>{load(z + first), load(z + h + first)})};
+        else
+            pair = {load_range(z, k, k, k + count),
+                    reversed(load_range(z, first, top - count, top))};
+        pair = unpack_pair(pair, twiddles_of_lanes<T>(s.real, k), scale);
         store_range(x, first, top - count, top, reversed(pair.high));
         store_range(x, k, k, k + count, pair.low);
     });
+}
+template <class T>
+void unpack(const FftSweep& s) {
+    s.src == s.dst ? unpack_from<T, false>(s) : unpack_from<T, true>(s);
 }
 
 template <class T>

@@ -304,7 +304,7 @@ struct FftKernels {
     void (*lines)(const FftLines& lines, void* scratch);
     void (*columns)(const FftPhase& phase, void* scratch);
     void (*rows)(const FftPhase& phase, void* scratch);
-    // Unpack: in place, of elements k and n / 2 - k for `begin` <= k < `end` <= n / 4 + 1.
+    // Unpack: elements k and n / 2 - k, `begin` <= k < `end` <= n / 4 + 1; src is dst, or planar.
     void (*unpack)(const FftSweep& sweep);
     void (*pack)(const FftSweep& sweep);
     // dst[n - k] = conj(src[k]), `begin` <= k < `end`
