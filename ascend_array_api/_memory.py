@@ -156,8 +156,9 @@ class MemoryPool:
     def free_all_blocks(self) -> None:
         """Give the memory that the pool keeps for later arrays back to the system.
 
-        Tables that transforms keep for others of their length are freed, too. Segments that are
-        partly in use stay, and what other threads keep of pieces up to 4 KiB.
+        Tables that transforms keep for others of their length are freed, too. What stays are pages
+        that are partly in use (on an NPU segments), and what other threads keep of pieces up to
+        4 KiB.
         """
         _core.free_cached(self.device)
 
@@ -176,8 +177,8 @@ class MemoryPool:
     ) -> None:
         """Set the most that the pool may hold, in use and kept for later use.
 
-        What would exceed it first empties the cache and runs what is recorded, then raises
-        MemoryError. Memory that is in use already stays.
+        What would exceed it first empties the cache, pages between arrays in use included, and runs
+        what is recorded, then raises MemoryError. Memory that is in use already stays.
 
         Parameters
         ----------

@@ -55,10 +55,21 @@ void Heap::split(Chunk* tree, const Chunk* at, Chunk*& low, Chunk*& high) {
 }
 
 void Heap::insert(Chunk* chunk) {
-    chunk->free = true;
     Chunk *low, *high;
     split(tree_, chunk, low, high);
     tree_ = merge(merge(low, chunk), high);
+    enlist(chunk);
+}
+
+void Heap::erase(Chunk* chunk) {
+    Chunk** link = &tree_;
+    while (*link != chunk) link = precedes(chunk, *link) ? &(*link)->left : &(*link)->right;
+    *link = merge(chunk->left, chunk->right);
+    unlist(chunk);
+}
+
+void Heap::enlist(Chunk* chunk) {
+    chunk->free = true;
     free_bytes_ += chunk->size;
     ++free_chunks_;
     if (!chunk->whole()) return;
@@ -67,10 +78,7 @@ void Heap::insert(Chunk* chunk) {
     newest_ = chunk;
 }
 
-void Heap::erase(Chunk* chunk) {
-    Chunk** link = &tree_;
-    while (*link != chunk) link = precedes(chunk, *link) ? &(*link)->left : &(*link)->right;
-    *link = merge(chunk->left, chunk->right);
+void Heap::unlist(Chunk* chunk) {
     chunk->left = chunk->right = nullptr;
     chunk->free = false;
     free_bytes_ -= chunk->size;
@@ -83,6 +91,7 @@ void Heap::erase(Chunk* chunk) {
 
 void Heap::add(std::byte* memory, int64_t size) {
     static_assert(sizeof(Chunk) <= kHeader);
+    ++segments_;
     insert(new (memory) Chunk{size / kHeader * kHeader, nullptr, nullptr});
 }
 
@@ -132,8 +141,46 @@ int64_t Heap::give(void* piece) {
 std::span<std::byte> Heap::remove_oldest() {
     Chunk* chunk = oldest_;
     if (!chunk) return {};
+    --segments_;
     erase(chunk);
     return {reinterpret_cast<std::byte*>(chunk), static_cast<size_t>(chunk->size)};
+}
+
+void Heap::remove_pages(int64_t page, const std::function<bool(std::span<std::byte>)>& unmap) {
+    Chunk below{page - 1, nullptr, nullptr};  // no chunk has this size
+    Chunk* large;
+    split(tree_, &below, tree_, large);
+    while (large) {
+        Chunk** last = &large;
+        while ((*last)->right) last = &(*last)->right;
+        Chunk* chunk = *last;
+        *last = chunk->left;
+        unlist(chunk);
+        if (!cut(chunk, page, unmap)) insert(chunk);
+    }
+}
+
+// Removes the whole pages of a free chunk that is in no list.
+bool Heap::cut(Chunk* chunk, int64_t page, const std::function<bool(std::span<std::byte>)>& unmap) {
+    auto* const start = reinterpret_cast<std::byte*>(chunk);
+    std::byte* const end = start + chunk->size;
+    const auto into_page = [page](std::byte* p) { return reinterpret_cast<intptr_t>(p) % page; };
+    std::byte* const first = start + (page - into_page(start)) % page;
+    std::byte* const last = end - into_page(end);
+    Chunk *const before = chunk->before, *const after = chunk->after;
+    const int more = (before != nullptr) + (after != nullptr) - 1;
+    if (first >= last || (more > 0 && segments_ >= kMostSegments)) return false;
+    if (!unmap({first, last})) return false;
+    segments_ += more;
+    if (before) before->after = first > start ? chunk : nullptr;
+    if (first > start) {
+        chunk->size = first - start;
+        chunk->after = nullptr;
+        insert(chunk);
+    }
+    if (after) after->before = end > last ? new (last) Chunk{end - last, nullptr, after} : nullptr;
+    if (end > last) insert(after->before);
+    return true;
 }
 
 int64_t Heap::size_of(void* piece) { return Chunk::of(piece)->size; }

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace asc {
@@ -24,6 +25,12 @@ class Heap {
     int64_t give(void* piece);
     // Removes the segment that has been free as a whole for longest; empty where there is none.
     std::span<std::byte> remove_oldest();
+    // Removes the whole pages inside free chunks, of the largest first, where `unmap` takes them;
+    // what lies before and behind them is then a segment each. Beyond kMostSegments only where that
+    // makes no more of them. The memory must begin and end with a page.
+    void remove_pages(int64_t page, const std::function<bool(std::span<std::byte>)>& unmap);
+    // An eighth of the mappings that Linux allows a process.
+    static constexpr int64_t kMostSegments = int64_t{1} << 13;
 
     static int64_t size_of(void* piece);
     int64_t free_bytes() const { return free_bytes_; }
@@ -36,11 +43,15 @@ class Heap {
     static void split(Chunk* tree, const Chunk* at, Chunk*& low, Chunk*& high);
     void insert(Chunk* chunk);
     void erase(Chunk* chunk);
+    // What insert and erase do beside the tree.
+    void enlist(Chunk* chunk);
+    void unlist(Chunk* chunk);
+    bool cut(Chunk* chunk, int64_t page, const std::function<bool(std::span<std::byte>)>& unmap);
 
     Chunk* tree_ = nullptr;    // free chunks by size, then address
     Chunk* oldest_ = nullptr;  // segments that are free as a whole, in a list
     Chunk* newest_ = nullptr;
-    int64_t free_bytes_ = 0, free_chunks_ = 0;
+    int64_t free_bytes_ = 0, free_chunks_ = 0, segments_ = 0;
 };
 
 }  // namespace asc

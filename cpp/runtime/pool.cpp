@@ -255,16 +255,21 @@ void* take(int64_t nbytes, ThreadCache& cache) {
     return piece;
 }
 
+// Takes from what is free, then from the system what was free elsewhere.
+void* take_or_make_room(int64_t nbytes, ThreadCache& cache) {
+    if (void* p = take(nbytes, cache)) return p;
+    free_cached();
+    return take(nbytes, cache);
+}
+
 [[gnu::noinline]] void* allocate_slowly(int64_t nbytes, void (*relieve)(), ThreadCache& cache) {
     const bool fails = faults.possible && faults.strike();
     if (!fails) {
-        if (void* p = take(nbytes, cache)) return p;
-        free_cached();
-        if (void* p = take(nbytes, cache)) return p;
+        if (void* p = take_or_make_room(nbytes, cache)) return p;
     }
     if (!relieve) return nullptr;
     relieve();
-    return fails ? nullptr : take(nbytes, cache);
+    return fails ? nullptr : take_or_make_room(nbytes, cache);
 }
 
 [[gnu::noinline]] void free_slowly(void* p, int64_t nbytes, ThreadCache& cache) {

@@ -17,11 +17,32 @@ constexpr int64_t kMediumSegment = int64_t{8} << 20;
 // Room beside a larger piece, at most.
 constexpr int64_t kRoom = int64_t{8} << 20;
 constexpr int64_t kHugePage = int64_t{2} << 20;
-constexpr int64_t kPage = int64_t{64} << 10;  // whole pages on every system
 
+int64_t page_bytes() {
+    static const int64_t bytes = sysconf(_SC_PAGESIZE);
+    return bytes;
+}
 int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 // Of a segment with one piece.
-int64_t least_bytes(int64_t nbytes) { return round_up(Heap::chunk_bytes(nbytes), kPage); }
+int64_t least_bytes(int64_t nbytes) { return round_up(Heap::chunk_bytes(nbytes), page_bytes()); }
+
+// Null where the system has not enough.
+std::byte* map_anywhere(int64_t size) {
+    void* p = mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? nullptr : static_cast<std::byte*>(p);
+}
+// From a multiple of kHugePage.
+std::byte* map_aligned(int64_t size) {
+    std::byte* start = map_anywhere(size + kHugePage);
+    if (!start) return nullptr;
+    const auto place = reinterpret_cast<intptr_t>(start);
+    const int64_t skipped = round_up(place, kHugePage) - place;
+    if (skipped > 0) munmap(start, static_cast<size_t>(skipped));
+    start += skipped;
+    if (skipped < kHugePage) munmap(start + size, static_cast<size_t>(kHugePage - skipped));
+    return start;
+}
 
 }  // namespace
 
@@ -51,27 +72,26 @@ void Segments::give_apart(void* p, int64_t size) {
     unreserve(size);
 }
 
-// Whole pages; large ones lie so that the system can back them by huge pages.
+// Whole pages; large ones lie, where there is room to choose, so that the system can back them by
+// huge pages.
 std::byte* Segments::map(int64_t size) {
     if (!reserve(size)) return nullptr;
-    int64_t slack = size >= kHugePage ? kHugePage : 0;
-    void* p = mmap(nullptr, static_cast<size_t>(size + slack), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) {
+    const bool large = size >= kHugePage;
+    std::byte* start = large ? map_aligned(size) : nullptr;
+    if (!start) start = map_anywhere(size);
+    if (!start) {
         unreserve(size);
         return nullptr;
     }
-    auto* start = static_cast<std::byte*>(p);
-    if (slack > 0) {
-        int64_t skipped =
-            round_up(reinterpret_cast<intptr_t>(p), kHugePage) - reinterpret_cast<intptr_t>(p);
-        if (skipped > 0) munmap(start, static_cast<size_t>(skipped));
-        start += skipped;
-        if (skipped < slack) munmap(start + size, static_cast<size_t>(slack - skipped));
-        madvise(start, static_cast<size_t>(size), MADV_HUGEPAGE);
-    }
+    if (large) madvise(start, static_cast<size_t>(size), MADV_HUGEPAGE);
     allocations_.fetch_add(1, std::memory_order_relaxed);
     return start;
+}
+
+bool Segments::unmap(std::span<std::byte> pages) {
+    if (munmap(pages.data(), pages.size()) != 0) return false;
+    unreserve(static_cast<int64_t>(pages.size()));
+    return true;
 }
 
 // Unmaps segments that are free, the oldest first, while more than `kept` bytes are.
@@ -79,8 +99,8 @@ void Segments::trim(Heap& heap, int64_t kept) {
     while (heap.free_bytes() > kept) {
         std::span<std::byte> segment = heap.remove_oldest();
         if (segment.empty()) return;
-        munmap(segment.data(), segment.size());
-        unreserve(static_cast<int64_t>(segment.size()));
+        if (unmap(segment)) continue;
+        return heap.add(segment.data(), static_cast<int64_t>(segment.size()));
     }
 }
 
@@ -90,7 +110,7 @@ int64_t Segments::segment_bytes(int64_t nbytes) const {
     int64_t eighth = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(least))) / 8;
     int64_t size = nbytes <= kMedium ? kMediumSegment : round_up(least, std::min(eighth, kRoom));
     if (limit() == 0) return size;
-    int64_t left = (limit() - held()) / kPage * kPage;
+    int64_t left = (limit() - held()) / page_bytes() * page_bytes();
     return std::clamp(left, least, size);
 }
 
@@ -117,8 +137,9 @@ void Segments::give(void* p, int64_t nbytes) {
 
 void Segments::free_cached() {
     std::lock_guard lock(mutex_);
-    trim(medium_, 0);
-    trim(large_, 0);
+    for (Heap* heap : {&medium_, &large_}) {
+        heap->remove_pages(page_bytes(), [this](auto pages) { return unmap(pages); });
+    }
 }
 
 Segments::Free Segments::free_memory() const {

@@ -3,7 +3,8 @@
 // Larger pieces are chunks of segments (Heap): up to a mebibyte they share segments, beyond it each
 // segment is made for the piece that needs it, so that small pieces never hold large segments back.
 // What is free is kept up to a share of the machine's memory; beyond it the segments that were free
-// for longest go first.
+// for longest go first. Where memory is short (free_cached) all of it goes, page by page: what is
+// held then is what is in use, with the pages in which a piece begins or ends.
 //
 // Lock rule: one mutex guards the heaps; no other lock is taken while it is held.
 #pragma once
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 
 #include "runtime/heap.h"
 
@@ -27,7 +29,7 @@ class Segments {
     // A piece that is no part of a segment; `size` is a multiple of the alignment.
     void* take_apart(int64_t size);
     void give_apart(void* p, int64_t size);
-    // Gives what is free back to the system.
+    // Gives whole pages that are free back to the system.
     void free_cached();
 
     int64_t held() const { return held_.load(std::memory_order_relaxed); }  // from the system
@@ -51,6 +53,7 @@ class Segments {
     bool reserve(int64_t size);
     void unreserve(int64_t size) { held_.fetch_sub(size, std::memory_order_relaxed); }
     std::byte* map(int64_t size);
+    bool unmap(std::span<std::byte> pages);
     int64_t segment_bytes(int64_t nbytes) const;
     void trim(Heap& heap, int64_t kept);
     Heap& heap_of(int64_t nbytes);

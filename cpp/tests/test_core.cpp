@@ -199,6 +199,61 @@ void test_a_heap_splits_merges_and_fits_best() {
     CHECK(heap.remove_oldest().size() == kBytes && heap.free_bytes() == 0);
 }
 
+// The pages between pieces go, those with a piece in them stay, and all fits together afterwards.
+void test_a_heap_gives_free_pages_away() {
+    constexpr int64_t kPage = 4096, kPages = 64;
+    struct alignas(kPage) Page {
+        std::byte bytes[kPage];
+    };
+    const auto memory = std::make_unique<Page[]>(kPages);
+    Heap heap;
+    heap.add(memory[0].bytes, kPages * kPage);
+    std::vector<void*> pieces;
+    for (int i = 0; i < 32; ++i) pieces.push_back(heap.take(2 * kPage - Heap::kHeader));
+    CHECK(heap.free_bytes() == 0);
+    // In use: 0, 1, 8, 31; the gaps between them end with pages.
+    for (int i = 0; i < 32; ++i) {
+        if (i > 1 && i != 8 && i != 31) heap.give(pieces[static_cast<size_t>(i)]);
+    }
+    std::vector<std::span<std::byte>> gone;
+    bool takes = false;
+    const auto unmap = [&](std::span<std::byte> pages) {
+        if (takes) gone.push_back(pages);
+        if (takes) std::memset(pages.data(), 0xff, pages.size());
+        return takes;
+    };
+    heap.remove_pages(kPage, unmap);
+    CHECK(gone.empty() && heap.free_bytes() == 28 * 2 * kPage && heap.free_chunks() == 2);
+    void* small = heap.take(100);  // at the start of the smaller gap
+    takes = true;
+    heap.remove_pages(kPage, unmap);
+    CHECK(gone.size() == 2 && gone[0].size() == 22 * 2 * kPage);
+    CHECK(gone.size() == 2 && gone[1].size() == 6 * 2 * kPage - kPage);
+    CHECK(heap.free_bytes() == kPage - Heap::chunk_bytes(100) && heap.free_chunks() == 1);
+    heap.give(small);
+    for (size_t i : {0, 1, 8, 31}) heap.give(pieces[i]);
+    // Three segments, each whole: before, between and behind what is gone.
+    int64_t left = 0;
+    for (int i = 0; i < 3; ++i) left += static_cast<int64_t>(heap.remove_oldest().size());
+    CHECK(left == 9 * kPage && heap.free_bytes() == 0 && heap.free_chunks() == 0);
+}
+
+void test_a_heap_is_not_cut_into_ever_more_segments() {
+    constexpr int64_t kPage = 128, kPieces = 3 * Heap::kMostSegments;
+    struct alignas(kPage) Page {
+        std::byte bytes[kPage];
+    };
+    const auto memory = std::make_unique<Page[]>(static_cast<size_t>(kPieces));
+    Heap heap;
+    heap.add(memory[0].bytes, kPieces * kPage);
+    std::vector<void*> pieces;
+    for (int i = 0; i < kPieces; ++i) pieces.push_back(heap.take(kPage - Heap::kHeader));
+    for (size_t i = 1; i + 1 < pieces.size(); i += 2) heap.give(pieces[i]);
+    int64_t cuts = 0;
+    heap.remove_pages(kPage, [&](std::span<std::byte>) { return ++cuts > 0; });
+    CHECK(cuts == Heap::kMostSegments - 1);
+}
+
 }  // namespace
 
 int main() {
@@ -214,6 +269,8 @@ int main() {
     test_bool_takes_one_bit();
     test_memory_is_aligned_reused_and_limited();
     test_a_heap_splits_merges_and_fits_best();
+    test_a_heap_gives_free_pages_away();
+    test_a_heap_is_not_cut_into_ever_more_segments();
     std::printf("%d failed checks\n", failures);
     return failures ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 """The memory pool: reuse, limits, arenas, threads, fork, and what happens when memory runs out."""
 
 import gc
+import mmap
 import os
 import random
 import threading
@@ -13,6 +14,7 @@ import ascend_array_api as xp
 from ascend_array_api import _core, runtime
 
 MIB = 1 << 20
+PAGE = mmap.PAGESIZE
 pool = runtime.MemoryPool()
 reuses = pytest.mark.skipif(
     os.environ.get("ASCEND_ARRAY_API_POOL") == "off", reason="nothing is reused without the pool"
@@ -263,6 +265,30 @@ class TestLimit:
         )
 
     @pytest.mark.usefixtures("memory_limit")
+    def test_a_better_place_is_no_reason_to_fail(self, child):
+        """An array fits where the 2 MiB that would align it to huge pages do not."""
+        child(
+            """
+            size, left = 128 << 20, 1 << 20
+            x = xp.empty(100, dtype=xp.uint8)
+            for _ in range(20):  # a thread that starts meanwhile takes more than is left
+                with open("/proc/self/statm") as file:
+                    held = int(file.read().split()[0]) * resource.getpagesize()
+                resource.setrlimit(resource.RLIMIT_AS, (held + size + left, resource.RLIM_INFINITY))
+                try:
+                    x = xp.empty(size, dtype=xp.uint8)
+                    break
+                except MemoryError:
+                    pass
+            else:
+                raise AssertionError("MemoryError in every turn")
+            x[-1] = 7
+            assert int(x[-1]) == 7
+            """,
+            DEFER="off",
+        )
+
+    @pytest.mark.usefixtures("memory_limit")
     def test_recorded_work_gives_way(self, child):
         """What only recorded operations hold is freed before an allocation fails."""
         child(
@@ -309,6 +335,119 @@ class TestLimit:
             assert float((x * 3)[5]) == 3
             """,
             DEFER=defer,
+        )
+
+
+@pytest.mark.usefixtures("unlimited")
+class TestFragments:
+    """Memory between arrays in use counts for nobody when it is needed."""
+
+    @staticmethod
+    def limit_to(nbytes):
+        gc.collect()
+        pool.free_all_blocks()
+        pool.set_limit(pool.total_bytes() + nbytes)
+
+    @reuses
+    def test_pages_between_arrays_go_back(self):
+        pool.free_all_blocks()
+        cached = pool.free_bytes()
+        arrays = [new(300_000) for _ in range(100)]
+        keep = arrays[::10]
+        del arrays
+        assert pool.free_bytes() - cached >= 27_000_000
+        pool.free_all_blocks()
+        assert pool.free_bytes() - cached < 2 * PAGE * len(keep)
+        del keep
+        pool.free_all_blocks()
+        assert pool.free_bytes() - cached < 2 * PAGE
+
+    def test_room_beside_an_array(self):
+        self.limit_to(100 * MIB)
+        large = new(65 * MIB)
+        assert new(34 * MIB).size == 34 * MIB
+        small = [new(900_000) for _ in range(38)]
+        assert sum(x.size for x in [large, *small]) > 97 * MIB
+
+    def test_a_small_array_in_a_large_segment(self):
+        self.limit_to(100 * MIB)
+        new(63 * MIB)
+        keep = new(MIB + 100_000)
+        assert new(63 * MIB).size + keep.size > 64 * MIB
+
+    def test_scattered_arrays(self):
+        self.limit_to(100 * MIB)
+        keep = [new(900_000) for _ in range(100)][::9]
+        assert new(80 * MIB).size == 80 * MIB
+        assert all(new(size).size == size for size in (5000, 900_000, 2 * MIB, 85 * MIB))
+        assert len(keep) == 12
+
+    def test_what_recorded_work_frees(self, child):
+        """Its memory serves an array of another size."""
+        child(
+            """
+            pool = runtime.MemoryPool()
+            runtime.synchronize()
+            pool.free_all_blocks()
+            pool.set_limit(pool.total_bytes() + (200 << 20))
+            large = xp.empty(150 << 20, dtype=xp.uint8)
+            keep, totals = [], []
+            for i in range(40):
+                x = xp.asarray(np.full(900_000, i, np.uint8), copy=True)
+                keep.append(x) if i % 2 else totals.append(xp.sum(x))
+                del x
+            assert pool.used_bytes() > 185_000_000
+            larger = xp.empty(25 << 20, dtype=xp.uint8)
+            assert [int(t) for t in totals] == [i * 900_000 for i in range(0, 40, 2)]
+            assert [int(x[-1]) for x in keep] == list(range(1, 40, 2))
+            """,
+            DEFER="auto",
+        )
+
+    @pytest.mark.parametrize("device", ["cpu", "cpu:1"])
+    @pytest.mark.parametrize("seed", range(3))
+    def test_random_arrays(self, child, device, seed):
+        """None is refused that fits, with two pages for each; each keeps its values."""
+        child(
+            f"""
+            import random
+            rng, device = random.Random({seed}), {device!r}
+            """
+            """
+            pool, page = runtime.MemoryPool(device), resource.getpagesize()
+
+            def full(n, value):
+                return xp.full(n, value, dtype=xp.uint8, device=device)
+
+            full(1, 1)
+            runtime.synchronize()
+            pool.free_all_blocks()
+            others = pool.free_bytes()
+            limit = rng.choice([20, 64, 100]) << 20
+            pool.set_limit(limit)
+            alive, refused = [], 0
+            for step in range(1500):
+                if rng.random() < 0.6 or not alive:
+                    n = int(2 ** rng.uniform(0, 12 if rng.random() < 0.2 else 26))
+                    n = rng.choice([n, n, rng.randrange(1 << 20, 1 << 21)])
+                    fits = others + pool.used_bytes() + n + 2 * page * (len(alive) + 1) <= limit
+                    try:
+                        alive.append((full(n, step % 251), step % 251))
+                    except MemoryError:
+                        assert not fits, (step, n, pool.statistics())
+                        refused += 1
+                else:
+                    x, value = alive.pop(rng.randrange(len(alive)))
+                    assert np.all(np.asarray(x) == value)
+                    del x
+                statistics = pool.statistics()
+                assert statistics.cached >= 0
+                assert sum(x.size for x, _ in alive) <= statistics.used <= statistics.peak
+                assert statistics.used + statistics.cached <= limit
+            assert refused > 10
+            """,
+            DEFER="off",
+            CPU_DEVICES="2",
         )
 
 
