@@ -332,3 +332,56 @@ class TestManySmall:
         spd[6, 0, 0] = spd[13, 0, 0] = -1
         with pytest.raises(np.linalg.LinAlgError, match=r"index \(6,\)"):
             xp.linalg.cholesky(xp.asarray(spd))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("mode", ["reduced", "complete"])
+@pytest.mark.parametrize(
+    "shape",
+    [(1, 1), (2, 2), (4, 4), (3, 7), (7, 3), (1, 40), (40, 1), (12, 12), (16, 16), (17, 17)],
+)
+class TestManySmallQr:
+    """Batches of QR around the size up to which each matrix has a lane of its own."""
+
+    def test_each_matrix(self, dtype, mode, shape):
+        """The signs are LAPACK's, the errors those of one matrix."""
+        a = random(np.random.default_rng(5), dtype, 37, *shape)
+        q, r = map(np.asarray, xp.linalg.qr(xp.asarray(a), mode=mode))
+        eye, eps = np.eye(q.shape[-1], dtype=dtype), np.finfo(dtype).eps
+        limit = 2 * max(*shape, 4) ** 0.5
+        assert np.array_equal(r, np.triu(r))
+        for i in range(37):
+            assert error(wide(q[i]) @ wide(r[i]), a[i], a[i]) < limit
+            assert error(adjoint(wide(q[i])) @ wide(q[i]), eye, eye) < limit
+        want = np.linalg.qr(a.astype("c16" if "complex" in dtype else "f8"), mode=mode)
+        condition = np.linalg.cond(a[..., : shape[0]]).max(initial=1)
+        assert np.abs(q - want[0]).max() < 100 * eps * condition
+
+    def test_alone_in_a_batch_and_beside_anything(self, dtype, mode, shape):
+        """What is wrong with one matrix stays with it, and what is right does as well."""
+        rng, info = np.random.default_rng(6), np.finfo(dtype)
+        a = random(rng, dtype, 37, *shape)
+        a[3], a[5, :, 0], a[7, :, -1] = 0, 0, a[7, :, 0]
+        a[9] = wide(a[9]) / np.linalg.norm(a[9], axis=0) * (0.9 * wide(info.max))
+        a[11, :, 0] *= info.tiny
+        a[13, 0, 0], a[15, -1, -1] = np.nan, np.inf
+        q, r = map(np.asarray, xp.linalg.qr(xp.asarray(a), mode=mode))
+        for i in range(37):
+            alone = xp.linalg.qr(xp.asarray(a[i]), mode=mode)
+            np.testing.assert_array_equal(np.asarray(alone[0]), q[i])
+            np.testing.assert_array_equal(np.asarray(alone[1]), r[i])
+            if i in (13, 15):
+                assert not np.all(np.isfinite(r[i]))
+                continue
+            eye = np.eye(q.shape[-1], dtype=dtype)
+            assert error(adjoint(wide(q[i])) @ wide(q[i]), eye, eye) < 60
+            for j in range(shape[1]):
+                size = max(np.abs(a[i, :, j]).max(), info.tiny)
+                column = a[i, :, j] / size
+                got = wide(q[i]) @ (wide(r[i, :, j]) / wide(size))
+                assert np.abs(got - column).max() < 60 * info.eps
+        assert not np.any(r[3])
+        np.testing.assert_array_equal(q[3], np.eye(*q.shape[1:]))
+        assert not np.any(r[5, :, 0])
+        if min(shape) > 1:
+            assert abs(r[7, -1, -1]) < 60 * info.eps * abs(r[7, 0, 0])

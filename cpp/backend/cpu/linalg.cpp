@@ -536,6 +536,38 @@ Outcome eig_of(const Matrices& a, ComplexOf<T>* w, ComplexOf<T>* v, const Parall
                            });
 }
 
+// Bytes of matrices in lanes, of as many parts of elements; beyond kMostLaneBytes they would leave
+// the nearest cache.
+constexpr int64_t kMostLaneBytes = 40 << 10;
+template <class T>
+int64_t lane_bytes(int64_t rows, int64_t cols) {
+    return rows * cols * kLaneBytes * (kIsComplex<T> ? 2 : 1);
+}
+
+// QR of small matrices, each in a lane of its own.
+template <class T>
+Outcome qr_in_lanes(const Rectangles& a, T* q, T* r, int64_t columns, double work,
+                    const Parallel& par) {
+    using R = Real<T>;
+    constexpr int64_t kLanes = kLaneBytes / static_cast<int64_t>(sizeof(R)),
+                      kParts = kIsComplex<T> ? 2 : 1;
+    const int64_t a_bytes = lane_bytes<T>(a.m + 1, a.n), q_bytes = lane_bytes<T>(a.m + 1, columns);
+    const int64_t size = a.m * a.n * kParts, q_size = a.m * columns * kParts,
+                  r_size = columns * a.n * kParts;
+    const auto solve = [=, source = static_cast<const R*>(a.data), q = reinterpret_cast<R*>(q),
+                        r = reinterpret_cast<R*>(r)](int64_t i, int64_t count, void* memory) {
+        R* lanes = static_cast<R*>(memory);
+        R* q_lanes = lanes + a_bytes / static_cast<int64_t>(sizeof(R));
+        if (count < kLanes) zero_elements(lanes, kLanes * size);
+        transpose(lanes, kLanes, source + i * size, size, count, size);
+        kernels().decompose[index(a.dtype)].qr_lanes(lanes, q_lanes, a.m, a.n, columns, count);
+        transpose(q + i * q_size, q_size, q_lanes, kLanes, q_size, count);
+        transpose(r + i * r_size, r_size, lanes, kLanes, r_size, count);
+        return Outcome{};
+    };
+    return for_each_group(par, a.batch, kLanes, work, a_bytes + q_bytes, solve);
+}
+
 template <class T>
 Outcome qr_of(const Rectangles& a, T* q, T* r, bool complete, const Parallel& par) {
     const int64_t k = std::min(a.m, a.n), columns = complete ? a.m : k, size = a.m * a.n;
@@ -544,6 +576,8 @@ Outcome qr_of(const Rectangles& a, T* q, T* r, bool complete, const Parallel& pa
         return {};
     }
     const double work = 4.0 * static_cast<double>(size) * static_cast<double>(k);
+    if (lane_bytes<T>(a.m + 1, a.n + columns) <= kMostLaneBytes)
+        return qr_in_lanes<T>(a, q, r, columns, work, par);
     const int64_t bytes = size * static_cast<int64_t>(sizeof(T));
     return for_each_matrix(par, a.batch, work, bytes, [=](int64_t i, void* memory) {
         const Matrix<T> x = matrix(static_cast<T*>(memory), 0, a.m, a.n);

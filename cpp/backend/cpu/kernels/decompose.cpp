@@ -4,6 +4,7 @@
 // number takes the row and the row turned by i; sums over both are kept apart and joined at the
 // end.
 #include "backend/cpu/kernels/lane.h"
+#include "backend/cpu/kernels/qr_lanes.h"
 
 namespace asc::cpu::ASC_ISA {
 namespace {
@@ -489,7 +490,9 @@ struct Decompose {
         }
     }
 
-    static constexpr DecomposeKernels kernels() { return {lu, qr, cholesky, substitute}; }
+    static constexpr DecomposeKernels kernels() {
+        return {lu, qr, LaneQr<R, kComplex>::run, cholesky, substitute};
+    }
 };
 
 }  // namespace

@@ -191,6 +191,10 @@ struct DecomposeKernels {
     // Q R of m x n elements in rows of kPanelBytes whose rest is zero: R in the upper triangle,
     // below it the columns of V, whose diagonal is 1; Q = I - V T V^H. T is n x n, in such rows.
     void (*qr)(void* panel, int64_t m, int64_t n, void* t);
+    // Q R of `count` matrices, each in a lane of its own: element (i, j) of `a`, m x n, and of
+    // `q`, m x columns, is a row of kLaneBytes, or a row of real parts and one of imaginary ones.
+    // `a` becomes R. Behind both there is room for another row of elements.
+    void (*qr_lanes)(void* a, void* q, int64_t m, int64_t n, int64_t columns, int64_t count);
     // The upper triangle of n <= kTriangleRows rows becomes U, U^H U = A; what is below may change.
     // False: not positive definite.
     bool (*cholesky)(void* a, int64_t row_stride, int64_t n);
@@ -200,6 +204,7 @@ struct DecomposeKernels {
 inline constexpr int64_t kPanelBytes = 128;
 inline constexpr int64_t kPanelRest = 128;
 inline constexpr int64_t kTriangleRows = 64;
+inline constexpr int64_t kLaneBytes = 64;
 
 // random.cpp: blocks of four words that are made side by side.
 inline constexpr int kRandomTile = 16;
