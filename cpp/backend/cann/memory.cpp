@@ -1,6 +1,7 @@
 #include "backend/cann/memory.h"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <utility>
 
@@ -15,6 +16,8 @@ constexpr int64_t kAlignment = 512, kPadding = 32;
 constexpr int64_t kSegment = int64_t{2} << 20;
 // Segments are shared by chunks up to this size.
 constexpr int64_t kSmall = int64_t{1} << 20;
+// A larger segment that is free as a whole is cut for a piece of this share of it or more.
+constexpr int64_t kMostShares = 8;
 // Free page-locked memory that is kept.
 constexpr int64_t kMostCachedStaging = int64_t{256} << 20;
 constexpr int64_t kStagingUnit = 4096;
@@ -61,20 +64,16 @@ class Registered {
 
 Chunk* Pool::take(int64_t nbytes) {
     const int64_t size = round_up(nbytes + kPadding, kAlignment);
-    Chunk wanted{nullptr, size};
-    auto found = free_.lower_bound(&wanted);
-    // A large segment is not cut up for something small.
-    if (found != free_.end() && size <= kSmall && (*found)->size > kSegment) found = free_.end();
-    Chunk* chunk = nullptr;
-    if (found != free_.end()) {
-        chunk = *found;
-        free_.erase(found);
-        stats_.cached -= chunk->size;
-        ++stats_.reused;
-    } else {
-        chunk = grow(size);
-        if (!chunk) return nullptr;
+    const int64_t segment = size <= kSmall ? kSegment : size;
+    Chunk* chunk = reuse(size, false);
+    if (!chunk) chunk = grow(segment);
+    if (!chunk) {
+        free_cached();
+        chunk = grow(segment);
     }
+    if (!chunk) chunk = reuse(size, true);
+    if (!chunk && segment > size) chunk = grow(size);
+    if (!chunk) return nullptr;
     split(chunk, size);
     chunk->used = true;
     stats_.used += chunk->size;
@@ -82,21 +81,31 @@ Chunk* Pool::take(int64_t nbytes) {
     return chunk;
 }
 
-Chunk* Pool::grow(int64_t size) {
-    const int64_t segment = size <= kSmall ? kSegment : size;
+// The smallest free chunk that is long enough; unless `any`, only where the piece and it suit each
+// other: no part of a segment can be given back, so few and small pieces must not hold large ones.
+Chunk* Pool::reuse(int64_t size, bool any) {
+    Chunk wanted{nullptr, size};
+    const auto found = free_.lower_bound(&wanted);
+    if (found == free_.end()) return nullptr;
+    Chunk* chunk = *found;
+    const int64_t most = size <= kSmall   ? kSegment
+                         : chunk->whole() ? size * kMostShares
+                                          : chunk->size;
+    if (!any && chunk->size > most) return nullptr;
+    free_.erase(found);
+    stats_.cached -= chunk->size;
+    ++stats_.reused;
+    return chunk;
+}
+
+// A new segment; null where the limit or CANN has not enough.
+Chunk* Pool::grow(int64_t segment) {
+    if (limit_ != 0 && stats_.used + stats_.cached + segment > limit_) return nullptr;
     void* memory = nullptr;
-    for (const bool last : {false, true}) {
-        const bool allowed = limit_ == 0 || stats_.used + stats_.cached + segment <= limit_;
-        int code = ACL_ERROR_RT_MEMORY_ALLOCATION;
-        if (allowed) {
-            code =
-                acl().aclrtMalloc(&memory, static_cast<size_t>(segment), ACL_MEM_MALLOC_HUGE_FIRST);
-        }
-        if (code == 0) break;
-        if (!is_out_of_memory(code)) throw error_of("aclrtMalloc", code);
-        if (last) return nullptr;
-        free_cached();
-    }
+    const int code =
+        acl().aclrtMalloc(&memory, static_cast<size_t>(segment), ACL_MEM_MALLOC_HUGE_FIRST);
+    if (is_out_of_memory(code)) return nullptr;
+    check("aclrtMalloc", code);
     ++stats_.allocations;
     return new Chunk{static_cast<std::byte*>(memory), segment};
 }
@@ -144,12 +153,11 @@ void Pool::give(Chunk* chunk) noexcept {
 }
 
 void Pool::free_cached() {
-    auto whole = [](const Chunk* chunk) { return !chunk->before && !chunk->after; };
-    if (std::none_of(free_.begin(), free_.end(), whole)) return;
+    if (std::none_of(free_.begin(), free_.end(), std::mem_fn(&Chunk::whole))) return;
     stream_.wait();  // aclrtFree does not
     for (auto at = free_.begin(); at != free_.end();) {
         Chunk* chunk = *at;
-        if (!whole(chunk)) {
+        if (!chunk->whole()) {
             ++at;
             continue;
         }

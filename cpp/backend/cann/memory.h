@@ -26,6 +26,8 @@ struct Chunk {
     bool used = false;
     Chunk* before = nullptr;  // neighbours in the segment
     Chunk* after = nullptr;
+
+    bool whole() const { return !before && !after; }
 };
 
 class Pool {
@@ -46,7 +48,8 @@ class Pool {
             return a->size != b->size ? a->size < b->size : a->data < b->data;
         }
     };
-    Chunk* grow(int64_t size);
+    Chunk* reuse(int64_t size, bool any);
+    Chunk* grow(int64_t segment);
     void split(Chunk* chunk, int64_t size);
     // Takes the chunk behind into this one; both are free and in no list.
     static void absorb(Chunk* chunk, Chunk* behind);

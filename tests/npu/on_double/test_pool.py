@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 from npu_arrays import back, on_npu
 
+import ascend_array_api as xp
 from ascend_array_api import runtime
 
 POOL = runtime.MemoryPool("npu:0")
 N = 1 << 18
+MIB = 1 << 20
+
+
+def new(nbytes):
+    return xp.empty(nbytes, dtype=xp.uint8, device="npu:0")
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +76,34 @@ def test_a_limit_is_kept_and_its_error_says_what_is_held():
         on_npu(np.ones(16 * N, np.float32))
     POOL.set_limit(size=0)
     np.testing.assert_array_equal(back(on_npu(np.ones(4 * N, np.float32)) + 1)[-2:], [2, 2])
+
+
+def test_free_memory_of_any_segment_serves_something_small():
+    POOL.set_limit(size=POOL.used_bytes() + POOL.free_bytes() + 8 * MIB + 512)
+    x = new(8 * MIB)
+    del x
+    keep = new(3 * MIB)  # in the same segment, of which no part can be given back
+    a = np.arange(25, dtype=np.float32)
+    small = on_npu(a)
+    np.testing.assert_array_equal(back(small * 2), a * 2)
+    assert keep.size == 3 * MIB
+
+
+def test_a_segment_for_something_small_is_as_small_as_the_limit_wants():
+    POOL.set_limit(size=POOL.used_bytes() + POOL.free_bytes() + MIB)
+    a = np.arange(25, dtype=np.float32)
+    np.testing.assert_array_equal(back(on_npu(a) * 2), a * 2)
+
+
+def test_a_small_array_does_not_hold_a_large_segment():
+    POOL.set_limit(size=POOL.used_bytes() + POOL.free_bytes() + 100 * MIB)
+    x = new(63 * MIB)
+    del x
+    keep = new(MIB + 100_000)
+    held = POOL.statistics().allocations
+    assert new(63 * MIB).size + keep.size > 64 * MIB
+    assert POOL.statistics().allocations == held
+    assert new(90 * MIB).size == 90 * MIB
 
 
 def test_devices_count_apart():
