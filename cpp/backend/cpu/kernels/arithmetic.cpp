@@ -1,4 +1,5 @@
 // Arithmetic, bitwise operations, selection: integers, float32 and float64.
+#include "backend/cpu/kernels/divide.h"
 #include "backend/cpu/kernels/lane.h"
 
 namespace asc::cpu::ASC_ISA {
@@ -406,7 +407,15 @@ void integer_division_64(void* out, const void* const* src, int64_t n, unsigned 
     }
 }
 
-// ---- float division: exact where the quotient is moderate, through fmod elsewhere ----
+// ---- float division ----
+
+template <class T>
+void divide(void* out, const void* const* src, int64_t n, unsigned scalars) {
+    if (scalars != 2) return binary<T, Div>(out, src, n, scalars);
+    quotients(static_cast<T*>(out), operand<T>(src, 0), *operand<T>(src, 1), n);
+}
+
+// ---- float floor division: exact where the quotient is moderate, through fmod elsewhere ----
 
 // a - f * b, rounded once, where f is within 1 of a / b.
 inline double residual(double a, double f, double b) {
@@ -704,7 +713,7 @@ void fill_float(KernelTable& table, DType dtype) {
     t[Op::Add] = binary<T, Add>;
     t[Op::Subtract] = binary<T, Sub>;
     t[Op::Multiply] = binary<T, Mul>;
-    t[Op::Divide] = binary<T, Div>;
+    t[Op::Divide] = divide<T>;
     t[Op::CopySign] = binary<T, CopySign>;
     t[Op::Maximum] = binary<T, Max>;
     t[Op::Minimum] = binary<T, Min>;

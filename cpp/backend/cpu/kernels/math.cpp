@@ -1,4 +1,5 @@
 // Elementary functions of float32 and float64.
+#include "backend/cpu/kernels/divide.h"
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vecmath_both.h"
 #include "backend/cpu/kernels/vecmath_f32.h"
@@ -43,6 +44,11 @@ struct Plain {
         ASC_INDEPENDENT
         for (int64_t i = 0; i < n; ++i) dst[i] = F(src[i]);
     }
+};
+
+template <class T>
+struct Roots {
+    static void run(T* dst, const T* src, int64_t n) { roots(dst, src, n); }
 };
 
 // Usual serves chunks of nothing but usual arguments; Any serves all, with the same bits.
@@ -231,7 +237,6 @@ void binary(void* dst, const void* const* src, int64_t n, unsigned scalars) {
     X(Atan, atan, atan)        \
     X(Cosh, cosh, cosh)        \
     X(Sinh, sinh, sinh)        \
-    X(Sqrt, root, root)        \
     X(Tanh, tanh, tanh)
 
 // X(op, what is usual, float32 function, float64 function)
@@ -267,6 +272,8 @@ void fill_math(KernelTable& t) {
     t.elementwise[index(Op::op)][f64] = unary<double, Plain<double, g>>;
     ASC_PLAIN_FUNCTIONS(X)
 #undef X
+    t.elementwise[index(Op::Sqrt)][f32] = unary<float, Roots<float>>;
+    t.elementwise[index(Op::Sqrt)][f64] = unary<double, Roots<double>>;
 #define X(op, usual, f, g)                                                     \
     t.elementwise[index(Op::op)][f32] =                                        \
         unary<float, Guarded<float, usual, f<Domain::Usual>, f<Domain::Any>>>; \
