@@ -177,8 +177,8 @@ class MemoryPool:
     ) -> None:
         """Set the most that the pool may hold, in use and kept for later use.
 
-        What would exceed it first empties the cache, pages between arrays in use included, and runs
-        what is recorded, then raises MemoryError. Memory that is in use already stays.
+        What would exceed it first takes from the cache, pages between arrays in use included, and
+        runs what is recorded, then raises MemoryError. Memory that is in use already stays.
 
         Parameters
         ----------

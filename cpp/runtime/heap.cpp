@@ -146,22 +146,30 @@ std::span<std::byte> Heap::remove_oldest() {
     return {reinterpret_cast<std::byte*>(chunk), static_cast<size_t>(chunk->size)};
 }
 
-void Heap::remove_pages(int64_t page, const std::function<bool(std::span<std::byte>)>& unmap) {
+void Heap::remove_pages(int64_t page, int64_t wanted,
+                        const std::function<bool(std::span<std::byte>)>& unmap) {
     Chunk below{page - 1, nullptr, nullptr};  // no chunk has this size
-    Chunk* large;
+    Chunk *large, *kept = nullptr;
     split(tree_, &below, tree_, large);
-    while (large) {
+    while (large && wanted > 0) {
         Chunk** last = &large;
         while ((*last)->right) last = &(*last)->right;
         Chunk* chunk = *last;
         *last = chunk->left;
         unlist(chunk);
-        if (!cut(chunk, page, unmap)) insert(chunk);
+        if (const int64_t removed = cut(chunk, page, unmap)) {
+            wanted -= removed;
+        } else {
+            enlist(chunk);
+            kept = merge(chunk, kept);
+        }
     }
+    tree_ = merge(tree_, merge(large, kept));
 }
 
-// Removes the whole pages of a free chunk that is in no list.
-bool Heap::cut(Chunk* chunk, int64_t page, const std::function<bool(std::span<std::byte>)>& unmap) {
+// Removes the whole pages of a free chunk that is in no list; returns their bytes.
+int64_t Heap::cut(Chunk* chunk, int64_t page,
+                  const std::function<bool(std::span<std::byte>)>& unmap) {
     auto* const start = reinterpret_cast<std::byte*>(chunk);
     std::byte* const end = start + chunk->size;
     const auto into_page = [page](std::byte* p) { return reinterpret_cast<intptr_t>(p) % page; };
@@ -169,8 +177,8 @@ bool Heap::cut(Chunk* chunk, int64_t page, const std::function<bool(std::span<st
     std::byte* const last = end - into_page(end);
     Chunk *const before = chunk->before, *const after = chunk->after;
     const int more = (before != nullptr) + (after != nullptr) - 1;
-    if (first >= last || (more > 0 && segments_ >= kMostSegments)) return false;
-    if (!unmap({first, last})) return false;
+    if (first >= last || (more > 0 && segments_ >= kMostSegments)) return 0;
+    if (!unmap({first, last})) return 0;
     segments_ += more;
     if (before) before->after = first > start ? chunk : nullptr;
     if (first > start) {
@@ -180,7 +188,7 @@ bool Heap::cut(Chunk* chunk, int64_t page, const std::function<bool(std::span<st
     }
     if (after) after->before = end > last ? new (last) Chunk{end - last, nullptr, after} : nullptr;
     if (end > last) insert(after->before);
-    return true;
+    return last - first;
 }
 
 int64_t Heap::size_of(void* piece) { return Chunk::of(piece)->size; }

@@ -25,10 +25,12 @@ class Heap {
     int64_t give(void* piece);
     // Removes the segment that has been free as a whole for longest; empty where there is none.
     std::span<std::byte> remove_oldest();
-    // Removes the whole pages inside free chunks, of the largest first, where `unmap` takes them;
-    // what lies before and behind them is then a segment each. Beyond kMostSegments only where that
-    // makes no more of them. The memory must begin and end with a page.
-    void remove_pages(int64_t page, const std::function<bool(std::span<std::byte>)>& unmap);
+    // Removes whole pages inside free chunks, of the largest first, where `unmap` takes them, until
+    // it took as many bytes as are wanted. What lies before and behind them is then a segment each;
+    // beyond kMostSegments only where that makes no more of them. The memory must begin and end
+    // with a page.
+    void remove_pages(int64_t page, int64_t wanted,
+                      const std::function<bool(std::span<std::byte>)>& unmap);
     // An eighth of the mappings that Linux allows a process.
     static constexpr int64_t kMostSegments = int64_t{1} << 13;
 
@@ -46,7 +48,7 @@ class Heap {
     // What insert and erase do beside the tree.
     void enlist(Chunk* chunk);
     void unlist(Chunk* chunk);
-    bool cut(Chunk* chunk, int64_t page, const std::function<bool(std::span<std::byte>)>& unmap);
+    int64_t cut(Chunk* chunk, int64_t page, const std::function<bool(std::span<std::byte>)>& unmap);
 
     Chunk* tree_ = nullptr;    // free chunks by size, then address
     Chunk* oldest_ = nullptr;  // segments that are free as a whole, in a list

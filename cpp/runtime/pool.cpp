@@ -255,10 +255,25 @@ void* take(int64_t nbytes, ThreadCache& cache) {
     return piece;
 }
 
-// Takes from what is free, then from the system what was free elsewhere.
+// Frees small pieces, but for those of other threads, and what is kept for speed alone.
+void release_kept() {
+    Pool& shared = pool();
+    ThreadCache& cache = thread_cache();
+    std::unique_lock lock(shared.mutex);
+    const std::vector<void (*)()> releases = shared.releases;
+    lock.unlock();
+    for (void (*release)() : releases) release();
+    lock.lock();
+    for (int i = 0; i < kClasses; ++i) {
+        for (Shelf* shelf : {&cache.shelves[i], &shared.shelves[i]}) {
+            while (void* piece = shelf->pop()) shared.segments.give_apart(piece, class_bytes(i));
+        }
+    }
+}
+
 void* take_or_make_room(int64_t nbytes, ThreadCache& cache) {
     if (void* p = take(nbytes, cache)) return p;
-    free_cached();
+    release_kept();
     return take(nbytes, cache);
 }
 
@@ -360,19 +375,8 @@ void on_shortage(void (*release)()) {
 }
 
 void free_cached() {
-    Pool& shared = pool();
-    ThreadCache& cache = thread_cache();
-    std::unique_lock lock(shared.mutex);
-    const std::vector<void (*)()> releases = shared.releases;
-    lock.unlock();
-    for (void (*release)() : releases) release();
-    lock.lock();
-    for (int i = 0; i < kClasses; ++i) {
-        for (Shelf* shelf : {&cache.shelves[i], &shared.shelves[i]}) {
-            while (void* piece = shelf->pop()) shared.segments.give_apart(piece, class_bytes(i));
-        }
-    }
-    shared.segments.free_cached();
+    release_kept();
+    pool().segments.free_cached();
 }
 
 Stats stats() {

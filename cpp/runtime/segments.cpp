@@ -58,6 +58,12 @@ bool Segments::reserve(int64_t size) {
 }
 
 void* Segments::take_apart(int64_t size) {
+    void* p = allocate(size);
+    if (p) return p;
+    std::lock_guard lock(mutex_);
+    return make_room(size) ? allocate(size) : nullptr;
+}
+void* Segments::allocate(int64_t size) {
     if (!reserve(size)) return nullptr;
     void* p = std::aligned_alloc(kAlignment, static_cast<size_t>(size));
     if (p) {
@@ -114,38 +120,59 @@ int64_t Segments::segment_bytes(int64_t nbytes) const {
     return std::clamp(left, least, size);
 }
 
-void* Segments::take(int64_t nbytes) {
-    std::lock_guard lock(mutex_);
-    Heap& heap = heap_of(nbytes);
-    if (void* piece = heap.take(nbytes)) return piece;
+// Adds a segment for a piece.
+bool Segments::grow(Heap& heap, int64_t nbytes) {
     const int64_t least = least_bytes(nbytes);
     int64_t size = segment_bytes(nbytes);
     std::byte* segment = map(size);
     if (!segment && size > least) segment = map(size = least);  // room is no reason to fail
-    if (!segment) return nullptr;
+    if (!segment) return false;
     heap.add(segment, size);
-    return heap.take(nbytes);
+    return true;
+}
+
+// Gives as much back as a segment, which was refused, needs: the oldest that are free as a whole,
+// then pages between pieces. Where the limit leaves no room for it in any case all stays.
+bool Segments::make_room(int64_t size) {
+    const int64_t most = limit(), before = held();
+    const bool limited = most != 0 && before + size > most;
+    const int64_t goal = limited ? most - size : before - size - kHugePage;
+    if (limited && before - free_bytes() > goal) return false;
+    for (Heap* heap : {&medium_, &large_}) trim(*heap, heap->free_bytes() - (held() - goal));
+    for (Heap* heap : {&large_, &medium_}) {
+        heap->remove_pages(page_bytes(), held() - goal,
+                           [this](auto pages) { return unmap(pages); });
+    }
+    return held() < before;
+}
+
+void* Segments::take(int64_t nbytes) {
+    std::lock_guard lock(mutex_);
+    Heap& heap = heap_of(nbytes);
+    if (void* piece = heap.take(nbytes)) return piece;
+    if (grow(heap, nbytes) || (make_room(least_bytes(nbytes)) && grow(heap, nbytes)))
+        return heap.take(nbytes);
+    return nullptr;
 }
 
 void Segments::give(void* p, int64_t nbytes) {
     std::lock_guard lock(mutex_);
     Heap& heap = heap_of(nbytes);
     heap.give(p);
-    int64_t elsewhere = medium_.free_bytes() + large_.free_bytes() - heap.free_bytes();
-    trim(heap, most_cached() - elsewhere);
+    trim(heap, most_cached() - (free_bytes() - heap.free_bytes()));
 }
 
 void Segments::free_cached() {
     std::lock_guard lock(mutex_);
     for (Heap* heap : {&medium_, &large_}) {
-        heap->remove_pages(page_bytes(), [this](auto pages) { return unmap(pages); });
+        heap->remove_pages(page_bytes(), heap->free_bytes(),
+                           [this](auto pages) { return unmap(pages); });
     }
 }
 
 Segments::Free Segments::free_memory() const {
     std::lock_guard lock(mutex_);
-    return {medium_.free_bytes() + large_.free_bytes(),
-            medium_.free_chunks() + large_.free_chunks()};
+    return {free_bytes(), medium_.free_chunks() + large_.free_chunks()};
 }
 
 int64_t Segments::machine_memory() {

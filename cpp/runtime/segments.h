@@ -3,8 +3,9 @@
 // Larger pieces are chunks of segments (Heap): up to a mebibyte they share segments, beyond it each
 // segment is made for the piece that needs it, so that small pieces never hold large segments back.
 // What is free is kept up to a share of the machine's memory; beyond it the segments that were free
-// for longest go first. Where memory is short (free_cached) all of it goes, page by page: what is
-// held then is what is in use, with the pages in which a piece begins or ends.
+// for longest go first. Where the limit or the system has not enough for a piece they go as well,
+// and then free pages between pieces: all that can be held against it is what is in use, with the
+// pages in which a piece begins or ends.
 //
 // Lock rule: one mutex guards the heaps; no other lock is taken while it is held.
 #pragma once
@@ -52,10 +53,14 @@ class Segments {
   private:
     bool reserve(int64_t size);
     void unreserve(int64_t size) { held_.fetch_sub(size, std::memory_order_relaxed); }
+    void* allocate(int64_t size);
     std::byte* map(int64_t size);
     bool unmap(std::span<std::byte> pages);
     int64_t segment_bytes(int64_t nbytes) const;
+    bool grow(Heap& heap, int64_t nbytes);
+    bool make_room(int64_t size);
     void trim(Heap& heap, int64_t kept);
+    int64_t free_bytes() const { return medium_.free_bytes() + large_.free_bytes(); }
     Heap& heap_of(int64_t nbytes);
 
     mutable std::mutex mutex_;

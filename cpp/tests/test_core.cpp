@@ -222,12 +222,13 @@ void test_a_heap_gives_free_pages_away() {
         if (takes) std::memset(pages.data(), 0xff, pages.size());
         return takes;
     };
-    heap.remove_pages(kPage, unmap);
+    heap.remove_pages(kPage, kPages * kPage, unmap);
     CHECK(gone.empty() && heap.free_bytes() == 28 * 2 * kPage && heap.free_chunks() == 2);
     void* small = heap.take(100);  // at the start of the smaller gap
     takes = true;
-    heap.remove_pages(kPage, unmap);
-    CHECK(gone.size() == 2 && gone[0].size() == 22 * 2 * kPage);
+    heap.remove_pages(kPage, 1, unmap);  // the larger one is enough
+    CHECK(gone.size() == 1 && gone[0].size() == 22 * 2 * kPage);
+    heap.remove_pages(kPage, kPages * kPage, unmap);
     CHECK(gone.size() == 2 && gone[1].size() == 6 * 2 * kPage - kPage);
     CHECK(heap.free_bytes() == kPage - Heap::chunk_bytes(100) && heap.free_chunks() == 1);
     heap.give(small);
@@ -250,7 +251,7 @@ void test_a_heap_is_not_cut_into_ever_more_segments() {
     for (int i = 0; i < kPieces; ++i) pieces.push_back(heap.take(kPage - Heap::kHeader));
     for (size_t i = 1; i + 1 < pieces.size(); i += 2) heap.give(pieces[i]);
     int64_t cuts = 0;
-    heap.remove_pages(kPage, [&](std::span<std::byte>) { return ++cuts > 0; });
+    heap.remove_pages(kPage, kPieces * kPage, [&](std::span<std::byte>) { return ++cuts > 0; });
     CHECK(cuts == Heap::kMostSegments - 1);
 }
 

@@ -382,6 +382,19 @@ class TestFragments:
         assert all(new(size).size == size for size in (5000, 900_000, 2 * MIB, 85 * MIB))
         assert len(keep) == 12
 
+    @reuses
+    def test_no_more_goes_back_than_is_needed(self):
+        self.limit_to(100 * MIB)
+        arrays = [new(size * MIB) for size in (20, 20, 20, 11)]
+        keep = arrays.pop()
+        del arrays
+        assert new(40 * MIB).size == 40 * MIB
+        assert pool.free_bytes() >= 80 * MIB
+        with pytest.raises(MemoryError):  # what is in use leaves no room for it
+            new(90 * MIB)
+        assert pool.free_bytes() >= 80 * MIB
+        assert keep.size == 11 * MIB
+
     def test_what_recorded_work_frees(self, child):
         """Its memory serves an array of another size."""
         child(
@@ -416,10 +429,10 @@ class TestFragments:
             """
             pool, page = runtime.MemoryPool(device), resource.getpagesize()
 
-            def full(n, value):
-                return xp.full(n, value, dtype=xp.uint8, device=device)
+            def new(n):
+                return xp.empty(n, dtype=xp.uint8, device=device)
 
-            full(1, 1)
+            new(1)
             runtime.synchronize()
             pool.free_all_blocks()
             others = pool.free_bytes()
@@ -432,10 +445,14 @@ class TestFragments:
                     n = rng.choice([n, n, rng.randrange(1 << 20, 1 << 21)])
                     fits = others + pool.used_bytes() + n + 2 * page * (len(alive) + 1) <= limit
                     try:
-                        alive.append((full(n, step % 251), step % 251))
+                        x = new(n)
                     except MemoryError:
                         assert not fits, (step, n, pool.statistics())
                         refused += 1
+                    else:
+                        np.asarray(x)[...] = step % 251
+                        alive.append((x, step % 251))
+                        del x
                 else:
                     x, value = alive.pop(rng.randrange(len(alive)))
                     assert np.all(np.asarray(x) == value)

@@ -41,10 +41,6 @@ class FurtherCpu : public Device {
 
     DeviceMemory try_allocate(int64_t nbytes) override {
         void* piece = take(nbytes);
-        if (!piece) {
-            segments_.free_cached();
-            piece = take(nbytes);
-        }
         if (piece) count(bytes_of(nbytes));
         return {static_cast<std::byte*>(piece), nullptr};
     }
