@@ -185,7 +185,7 @@ def test_a_batch_gives_the_bits_of_its_matrices_on_any_number_of_threads(dtype):
     rng = np.random.default_rng(4)
     before = xp.runtime.get_num_threads()
     try:
-        for n in (5, 90, 300):
+        for n in (5, 90, 300, 577):  # 577: a single column behind whole blocks
             a, b = random(rng, dtype, 3, n, n), random(rng, dtype, 3, n, 10)
             s = (a @ adjoint(a) + n * np.eye(n)).astype(dtype)
             works = {

@@ -1,6 +1,7 @@
 #include "backend/cpu/decompose.h"
 
 #include <algorithm>
+#include <atomic>
 #include <complex>
 #include <cstring>
 #include <utility>
@@ -14,6 +15,10 @@ namespace {
 
 // Columns whose reflections are one product: more would cost more than they save.
 constexpr int64_t kReflections = 128;
+// Columns that a task takes along in LU and in triangular systems.
+constexpr int64_t kBlockColumns = 64;
+// Columns of LU in such blocks: they are read once for each block, and should stay in cache.
+constexpr int64_t kMostInBlocks = 256;
 // Multiply-adds below which columns of a triangular system stay together.
 constexpr int64_t kTaskWork = int64_t{1} << 17;
 // Columns of such a system that belong together in memory.
@@ -121,6 +126,20 @@ void subtract_product(Matrix<T> c, const GemmOperand& a, int64_t depth, Matrix<T
     multiply(product, par);
 }
 
+// The work of a task is done by its thread alone.
+constexpr Parallel kAlone{1, workers::run_alone};
+
+// Runs body(j, n) for blocks of columns [j, j + n). The last one is the widest: a block of a single
+// column would be multiplied in another order than many.
+template <class F>
+void for_blocks(int64_t cols, const Parallel& par, F body) {
+    const int64_t blocks = std::max<int64_t>(1, cols / kBlockColumns);
+    run_each(par, blocks, [&](int64_t i) {
+        const int64_t j = i * kBlockColumns;
+        body(j, i + 1 < blocks ? kBlockColumns : cols - j);
+    });
+}
+
 // A few rows of a triangular system, its columns in tasks.
 template <class T>
 void substitute(const Triangle& t, Matrix<T> b, const Parallel& par) {
@@ -144,6 +163,14 @@ template <class T>
 void solve(const Triangle& t, Matrix<T> b, const Parallel& par) {
     if (b.cols == 0 || t.n == 0) return;
     if (t.n <= kTriangleRows) return substitute(t, b, par);
+    if (par.threads > 1 && b.cols >= 2 * par.threads * kBlockColumns)
+        return for_blocks(b.cols, par, [&](int64_t j, int64_t width) {
+            const Matrix<T> block = b.block(0, j, b.rows, width);
+            const Own<T> own(b.rows, width);
+            copy<T>(own, block);
+            solve<T>(t, own, kAlone);
+            copy<T>(block, own);
+        });
     const int64_t n = half(t.n, kTriangleRows), size = sizeof(T);
     const Triangle parts[] = {corner(t, 0, n, size), corner(t, n, t.n - n, size)};
     const Matrix<T> sides[] = {b.top(n), b.below(n)};
@@ -198,23 +225,64 @@ void exchange_rows(Matrix<T> a, const int64_t* pivots, int64_t count) {
         if (pivots[j] != j) std::swap_ranges(a.row(j), a.row(j) + a.cols, a.row(pivots[j]));
 }
 
+namespace {
+
+// The few columns of a panel, column by column.
+template <class T>
+bool lu_panel(Matrix<T> a, int64_t* pivots) {
+    const Own<T> columns(a.cols, a.rows + kPanelRest);
+    transpose<T>(columns, a);
+    for (int64_t j = 0; j < a.cols; ++j) zero_elements(columns->row(j) + a.rows, kPanelRest);
+    const bool regular = blocks<T>().lu(columns->data, columns->stride, a.rows, a.cols, pivots);
+    transpose<T>(a, columns->left(a.rows));
+    return regular;
+}
+
+// Columns of A, whose left ones are factored: P A, U above and what is left below.
+template <class T>
+void eliminate(Matrix<T> left, const int64_t* pivots, Matrix<T> right, const Parallel& par) {
+    const int64_t n = left.cols;
+    exchange_rows(right, pivots, n);
+    solve(triangle(left.top(n), false, true), right.top(n), par);
+    subtract_product(right.below(n), operand(left.below(n)), n, right.top(n), par);
+}
+
+// Block by block: while the next one is factored, the others are freed of the one before.
+template <class T>
+bool lu_in_blocks(Matrix<T> a, int64_t* pivots, const Parallel& par) {
+    const int64_t n = kBlockColumns;
+    std::atomic<bool> regular = lu(a.left(n), pivots, kAlone);
+    for (int64_t j = 0; j + n < a.cols; j += n) {
+        const Matrix<T> rest = a.right(j).below(j), right = rest.right(n);
+        for_blocks(right.cols, par, [&](int64_t first, int64_t width) {
+            const Matrix<T> block = right.block(0, first, right.rows, width);
+            eliminate(rest.left(n), pivots + j, block, kAlone);
+            if (first == 0 && !lu(block.below(n).left(std::min(n, width)), pivots + j + n, kAlone))
+                regular = false;
+        });
+    }
+    // What is left of each block.
+    for_blocks(a.cols, par, [&](int64_t first, int64_t width) {
+        for (int64_t j = n; j < a.cols; j += n) {
+            const int64_t before = std::clamp<int64_t>(j - first, 0, width);
+            exchange_rows(a.block(j, first, a.rows - j, before), pivots + j,
+                          std::min(n, a.cols - j));
+        }
+    });
+    for (int64_t j = n; j < a.cols; ++j) pivots[j] += j / n * n;
+    return regular;
+}
+
+}  // namespace
+
 template <class T>
 bool lu(Matrix<T> a, int64_t* pivots, const Parallel& par) {
-    if (a.cols <= kPanel<T>) {
-        const Own<T> columns(a.cols, a.rows + kPanelRest);
-        transpose<T>(columns, a);
-        for (int64_t j = 0; j < a.cols; ++j) zero_elements(columns->row(j) + a.rows, kPanelRest);
-        const bool regular = blocks<T>().lu(columns->data, columns->stride, a.rows, a.cols, pivots);
-        transpose<T>(a, columns->left(a.rows));
-        return regular;
-    }
+    if (a.cols <= kPanel<T>) return lu_panel(a, pivots);
+    if (a.cols > kBlockColumns && a.cols <= kMostInBlocks) return lu_in_blocks(a, pivots, par);
     const int64_t n = half(a.cols, kPanel<T>);
-    const Matrix<T> right = a.right(n), rest = right.below(n);
     bool regular = lu(a.left(n), pivots, par);
-    exchange_rows(right, pivots, n);
-    solve(triangle(a.block(0, 0, n, n), false, true), right.top(n), par);
-    subtract_product(rest, operand(a.below(n)), n, right.top(n), par);
-    regular &= lu(rest, pivots + n, par);
+    eliminate(a.left(n), pivots, a.right(n), par);
+    regular &= lu(a.right(n).below(n), pivots + n, par);
     exchange_rows(a.left(n).below(n), pivots + n, a.cols - n);
     for (int64_t j = n; j < a.cols; ++j) pivots[j] += n;
     return regular;
@@ -231,23 +299,18 @@ void solve_upper(Matrix<T> u, Matrix<T> b, const Parallel& par) {
 }
 
 template <class T>
-void invert_lower(Matrix<T> l, Matrix<T> x, const Parallel& par) {
-    if (l.rows <= kTriangleRows) {
-        for (int64_t i = 0; i < l.rows; ++i) {
-            zero_elements(x.row(i), l.rows);
-            x.row(i)[i] = T(1);
-        }
-        return solve_lower(l, x, par);
-    }
-    const int64_t n = half(l.rows, kTriangleRows), m = l.rows - n;
-    for (int64_t i = 0; i < n; ++i) zero_elements(x.row(i) + n, m);
-    for (int64_t i = n; i < l.rows; ++i) zero_elements(x.row(i), n);
-    invert_lower(l.block(0, 0, n, n), x.block(0, 0, n, n), par);
-    // Below the diagonal: -L22^-1 L21 L11^-1.
-    const Matrix<T> corner = x.block(n, 0, m, n);
-    subtract_product(corner, operand(l.below(n)), n, x.block(0, 0, n, n), par);
-    solve_lower(l.block(n, n, m, m), corner, par);
-    invert_lower(l.block(n, n, m, m), x.block(n, n, m, m), par);
+void invert(Matrix<T> lu, const int64_t* columns, Matrix<T> x, const Parallel& par) {
+    const Triangle lower = triangle(lu, false, true), upper = triangle(lu, true, false);
+    for_blocks(x.cols, par, [&](int64_t first, int64_t width) {
+        const Own<T> block(x.rows, width);
+        zero_elements(block->data, x.rows * width);
+        for (int64_t j = 0; j < width; ++j) block->row(first + j)[j] = T(1);
+        // L^-1 is zero above the diagonal.
+        solve(corner(lower, first, x.rows - first, sizeof(T)), block->below(first), kAlone);
+        solve<T>(upper, block, kAlone);
+        for (int64_t i = 0; i < x.rows; ++i)
+            for (int64_t j = 0; j < width; ++j) x.row(i)[columns[first + j]] = block->row(i)[j];
+    });
 }
 
 template <class T>
@@ -336,13 +399,13 @@ void qr(Matrix<T> a, Matrix<T> q, const Parallel& par) {
     }
 }
 
-#define ASC_INSTANTIATE(T)                                             \
-    template bool lu(Matrix<T>, int64_t*, const Parallel&);            \
-    template void exchange_rows(Matrix<T>, const int64_t*, int64_t);   \
-    template void solve_lower(Matrix<T>, Matrix<T>, const Parallel&);  \
-    template void invert_lower(Matrix<T>, Matrix<T>, const Parallel&); \
-    template void solve_upper(Matrix<T>, Matrix<T>, const Parallel&);  \
-    template bool cholesky_upper(Matrix<T>, const Parallel&);          \
+#define ASC_INSTANTIATE(T)                                                       \
+    template bool lu(Matrix<T>, int64_t*, const Parallel&);                      \
+    template void exchange_rows(Matrix<T>, const int64_t*, int64_t);             \
+    template void solve_lower(Matrix<T>, Matrix<T>, const Parallel&);            \
+    template void invert(Matrix<T>, const int64_t*, Matrix<T>, const Parallel&); \
+    template void solve_upper(Matrix<T>, Matrix<T>, const Parallel&);            \
+    template bool cholesky_upper(Matrix<T>, const Parallel&);                    \
     template void qr(Matrix<T>, Matrix<T>, const Parallel&);
 ASC_INSTANTIATE(float)
 ASC_INSTANTIATE(double)

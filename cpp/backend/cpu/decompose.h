@@ -48,12 +48,12 @@ void exchange_rows(Matrix<T> a, const int64_t* pivots, int64_t count);
 // b = L^-1 b, for the L of `lu`.
 template <class T>
 void solve_lower(Matrix<T> l, Matrix<T> b, const Parallel& par);
-// x = L^-1.
-template <class T>
-void invert_lower(Matrix<T> l, Matrix<T> x, const Parallel& par);
 // b = U^-1 b.
 template <class T>
 void solve_upper(Matrix<T> u, Matrix<T> b, const Parallel& par);
+// Column j of (L U)^-1 becomes column columns[j] of x.
+template <class T>
+void invert(Matrix<T> lu, const int64_t* columns, Matrix<T> x, const Parallel& par);
 
 // The upper triangle of a Hermitian matrix becomes U, A = U^H U; the other one may change. False:
 // A is not positive definite.

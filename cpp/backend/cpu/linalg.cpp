@@ -195,6 +195,18 @@ class ScaledProduct {
     int64_t exponent_ = 0;
 };
 
+// The distance of long rows in scratch: whole lines of cache, so that threads at work on blocks of
+// columns share none, and an odd number of them, so that columns spread over the cache.
+template <class T>
+int64_t padded(int64_t n) {
+    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
+    return n < 16 * kLine ? n : ((n + kLine - 1) / kLine | 1) * kLine;
+}
+template <class T>
+void copy_rows(Matrix<T> dst, const T* src) {
+    for (int64_t i = 0; i < dst.rows; ++i) copy_elements(dst.row(i), src + i * dst.cols, dst.cols);
+}
+
 // Matrix i of a batch.
 template <class T>
 Matrix<T> matrix(T* data, int64_t i, int64_t rows, int64_t cols) {
@@ -214,14 +226,15 @@ class Factored {
     Factored(const Matrices& a, void* memory) : a_(a) {
         Layout at(memory);
         pivots_ = at.take<int64_t>(a.n);
-        lu_ = {at.take<T>(a.n * a.n), a.n, a.n, a.n};
+        const int64_t stride = padded<T>(a.n);
+        lu_ = {at.take<T>(a.n * stride), a.n, a.n, stride};
         rest_ = at.used();
     }
     static int64_t bytes(const Matrices& a) { return Factored(a, nullptr).rest_; }
 
     // False: the matrix is singular.
     bool factor(int64_t i, const Parallel& par) {
-        copy_elements(lu_.data, static_cast<const T*>(a_.data) + i * a_.n * a_.n, a_.n * a_.n);
+        copy_rows(lu_, static_cast<const T*>(a_.data) + i * a_.n * a_.n);
         return lu(lu_, pivots_, par);
     }
     Matrix<T> matrix() const { return lu_; }
@@ -257,7 +270,7 @@ constexpr auto kIsZero = [](auto pivot) { return pivot == 0; };
 constexpr auto kNotPositive = [](auto root) { return !(root > 0); };
 constexpr auto kNeverBad = [](auto) { return false; };
 
-// Factors every matrix and calls use(i, lu, odd).
+// Factors every matrix and calls use(i, lu, step, odd); `step` leads along the diagonal.
 template <class T, class F>
 Outcome for_each_factored(const Matrices& a, const Parallel& par, F use) {
     if constexpr (!kIsComplex<T>)
@@ -268,7 +281,7 @@ Outcome for_each_factored(const Matrices& a, const Parallel& par, F use) {
                 group.eliminate();
                 group.store(lu);
                 for (int64_t l = 0; l < std::min(Small::kLanes, a.batch - first); ++l)
-                    use(first + l, lu + l * a.n * a.n, group.odd_exchanges(l));
+                    use(first + l, lu + l * a.n * a.n, a.n + 1, group.odd_exchanges(l));
             };
             return for_each_small<T>(a, par, cubed(a.n), Failure::None, factor, kNeverBad);
         }
@@ -276,7 +289,8 @@ Outcome for_each_factored(const Matrices& a, const Parallel& par, F use) {
         par, a.batch, cubed(a.n), Factored<T>::bytes(a), [&](int64_t i, void* memory) {
             Factored<T> factored(a, memory);
             factored.factor(i, par);
-            use(i, factored.matrix().data, odd_exchanges(factored.pivots(), a.n));
+            const Matrix<T> lu = factored.matrix();
+            use(i, lu.data, lu.stride + 1, odd_exchanges(factored.pivots(), a.n));
             return Failure::None;
         });
 }
@@ -299,22 +313,23 @@ Outcome cholesky_of(const Matrices& a, T* out, bool upper, const Parallel& par) 
                     group.store(out + first * a.n * a.n);
                 },
                 kNotPositive);
-    const int64_t n = a.n, scratch = upper ? 0 : n * n * static_cast<int64_t>(sizeof(T));
+    const int64_t n = a.n, stride = upper ? n : padded<T>(n);
+    const int64_t scratch = upper ? 0 : n * stride * static_cast<int64_t>(sizeof(T));
     return for_each_matrix(par, a.batch, cubed(n) / 3, scratch, [=](int64_t i, void* memory) {
         const T* source = static_cast<const T*>(a.data) + i * n * n;
         const Matrix<T> result = matrix(out, i, n, n);
         // The lower triangle of a Hermitian matrix, turned, is the upper one of its conjugate.
-        const Matrix<T> u{upper ? result.data : static_cast<T*>(memory), n, n, n};
+        const Matrix<T> u{upper ? result.data : static_cast<T*>(memory), n, n, stride};
         if (upper)
             copy_elements(u.data, source, n * n);
         else
             for_row_blocks(n, par, [&](int64_t first, int64_t rows) {
-                transpose(u.data + first, n, source + first * n, n, rows, first + rows);
+                transpose(u.data + first, stride, source + first * n, n, rows, first + rows);
             });
         if (!cholesky_upper(u, par)) return Failure::NotPositiveDefinite;
         if (!upper)
             for_row_blocks(n, par, [&](int64_t first, int64_t rows) {
-                transpose(result.row(first), n, u.data + first, n, first + rows, rows);
+                transpose(result.row(first), n, u.data + first, stride, first + rows, rows);
             });
         for (int64_t r = 0; r < n; ++r)
             upper ? zero_elements(result.row(r), r)
@@ -325,11 +340,11 @@ Outcome cholesky_of(const Matrices& a, T* out, bool upper, const Parallel& par) 
 
 template <class T>
 Outcome slogdet_of(const Matrices& a, T* sign, Real<T>* logabsdet, const Parallel& par) {
-    return for_each_factored<T>(a, par, [=](int64_t i, const T* lu, bool odd) {
+    return for_each_factored<T>(a, par, [=](int64_t i, const T* lu, int64_t step, bool odd) {
         T phase = odd ? T(-1) : T(1);
         double sum = 0;
         for (int64_t j = 0; j < a.n; ++j) {
-            const T x = lu[j * a.n + j];
+            const T x = lu[j * step];
             const Real<T> size = std::abs(x);
             phase *= size == 0 ? T(0) : x / size;
             sum += std::log(static_cast<double>(size));
@@ -353,26 +368,15 @@ Outcome inv_of(const Matrices& a, T* out, const Parallel& par) {
                 },
                 kIsZero);
     const int64_t n = a.n, factors = Factored<T>::bytes(a);
-    const auto layout = [=](Layout at) {
-        int64_t* column = at.take<int64_t>(n);
-        T* row = at.take<T>(n);
-        return std::tuple(column, row, at.used());
-    };
-    const int64_t bytes = factors + std::get<2>(layout(Layout()));
+    const int64_t bytes = factors + n * static_cast<int64_t>(sizeof(int64_t));
     return for_each_matrix(par, a.batch, 2 * cubed(n), bytes, [=](int64_t i, void* memory) {
         Factored<T> factored(a, memory);
         if (!factored.factor(i, par)) return Failure::Singular;
         // U^-1 L^-1 P: row j of P A was row column[j] of A.
-        const Matrix<T> x = matrix(out, i, n, n);
-        invert_lower(factored.matrix(), x, par);
-        solve_upper(factored.matrix(), x, par);
-        const auto [column, row, used] = layout(Layout(static_cast<char*>(memory) + factors));
+        int64_t* column = Layout(static_cast<char*>(memory) + factors).take<int64_t>(n);
         std::iota(column, column + n, int64_t{0});
         for (int64_t j = 0; j < n; ++j) std::swap(column[j], column[factored.pivots()[j]]);
-        for (int64_t r = 0; r < n; ++r) {
-            copy_elements(row, x.row(r), n);
-            for (int64_t j = 0; j < n; ++j) x.row(r)[column[j]] = row[j];
-        }
+        invert(factored.matrix(), column, matrix(out, i, n, n), par);
         return Failure::None;
     });
 }
@@ -578,10 +582,10 @@ Outcome qr_of(const Rectangles& a, T* q, T* r, bool complete, const Parallel& pa
     const double work = 4.0 * static_cast<double>(size) * static_cast<double>(k);
     if (lane_bytes<T>(a.m + 1, a.n + columns) <= kMostLaneBytes)
         return qr_in_lanes<T>(a, q, r, columns, work, par);
-    const int64_t bytes = size * static_cast<int64_t>(sizeof(T));
+    const int64_t stride = padded<T>(a.n), bytes = a.m * stride * static_cast<int64_t>(sizeof(T));
     return for_each_matrix(par, a.batch, work, bytes, [=](int64_t i, void* memory) {
-        const Matrix<T> x = matrix(static_cast<T*>(memory), 0, a.m, a.n);
-        copy_elements(x.data, static_cast<const T*>(a.data) + i * size, size);
+        const Matrix<T> x{static_cast<T*>(memory), a.m, a.n, stride};
+        copy_rows(x, static_cast<const T*>(a.data) + i * size);
         qr(x, matrix(q, i, a.m, columns), par);
         const Matrix<T> triangle = matrix(r, i, columns, a.n);
         for (int64_t row = 0; row < columns; ++row) {
@@ -694,10 +698,10 @@ Outcome cholesky(const Matrices& a, void* out, bool upper, const Parallel& par) 
 
 Outcome det(const Matrices& a, void* out, const Parallel& par) {
     return dispatch_lapack(a.dtype, [&]<class T>(T) {
-        return for_each_factored<T>(a, par, [&](int64_t i, const T* lu, bool odd) {
+        return for_each_factored<T>(a, par, [&](int64_t i, const T* lu, int64_t step, bool odd) {
             ScaledProduct<T> product;
             if (odd) product.multiply(T(-1));
-            for (int64_t j = 0; j < a.n; ++j) product.multiply(lu[j * a.n + j]);
+            for (int64_t j = 0; j < a.n; ++j) product.multiply(lu[j * step]);
             static_cast<T*>(out)[i] = product.result();
         });
     });
