@@ -69,6 +69,46 @@ def test_a_reduced_value_takes_no_memory(child):
     )
 
 
+def test_sums_of_products_have_the_bits_of_the_product_and_its_sum(child, defer):
+    child(
+        """
+        rng = np.random.default_rng(3)
+        def same(multiply, stored, **axis):
+            got = np.asarray(xp.sum(multiply(), **axis))  # nobody else holds the product
+            want = np.asarray(xp.sum(xp.asarray(stored), **axis))
+            assert got.dtype == want.dtype and np.array_equal(got, want), (stored.shape, axis)
+        for dtype in ("float32", "float64", "int32", "complex64"):
+            for n in [1, 2, 31, 32, 33, 511, 512, 513, 4095, 4096, 4097, 70_001, 300_003]:
+                a = (rng.normal(size=n + 3) * 100).astype(dtype)
+                b = (rng.normal(size=n + 3) * 100).astype(dtype)
+                x, y = xp.asarray(a), xp.asarray(b)
+                same(lambda: x * x, a * a)
+                same(lambda: x[3:] * y[:n], a[3:] * b[:n])
+                same(lambda: x[::-1] * y, a[::-1] * b)
+                same(lambda: x[::2] * y[::2], a[::2] * b[::2])
+                same(lambda: x * y[0], a * b[0])
+            for shape in [(257, 1000), (1000, 257), (9, 70, 130), (3, 100_000)]:
+                a = (rng.normal(size=shape) * 100).astype(dtype)
+                b = (rng.normal(size=shape) * 100).astype(dtype)
+                x, y = xp.asarray(a), xp.asarray(b)
+                for axis in [None, *range(len(shape)), tuple(range(1, len(shape)))]:
+                    same(lambda: x * y, a * b, axis=axis)
+                    same(lambda: x[1:] * y[1:], a[1:] * b[1:], axis=axis)
+                    same(lambda: x[:, 1:] * y[:, 1:], a[:, 1:] * b[:, 1:], axis=axis)
+                    same(lambda: x * y[:1], a * b[:1], axis=axis)
+                    same(lambda: x * y[..., :1], a * b[..., :1], axis=axis)
+                    same(lambda: x * x[:, ::-1], a * a[:, ::-1], axis=axis)
+                t = xp.permute_dims(x, tuple(range(len(shape)))[::-1])
+                same(lambda: t * t, a.T * a.T, axis=0)
+        x = xp.asarray(np.asarray([np.inf, -np.inf, 1e300, np.nan]))
+        same(lambda: x[:1] * x[1:2], np.asarray([-np.inf]))
+        same(lambda: x[2:3] * x[2:3], np.asarray([np.inf]))
+        assert np.isnan(float(xp.sum(x * x)))
+        """,
+        DEFER=defer,
+    )
+
+
 def test_one_pass_for_a_value_and_its_reductions(child):
     child(
         """

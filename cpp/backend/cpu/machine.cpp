@@ -143,6 +143,18 @@ class Machine {
         spread(par, most, (kBorder - bool_offset_ % kBorder) % kBorder, kBorder, size);
     }
 
+    bool multiplies() const {
+        if (outputs_ != 1 || ports_[0].base || program_.code.size() != 1 ||
+            program_.code[0].op != Op::Multiply || !read_at_once(program_.code[0].source[0]) ||
+            !read_at_once(program_.code[0].source[1]))
+            return false;
+        return program_.outputs[0].value.from == Value::From::Result;
+    }
+    const std::byte* factor(int k, int64_t first) const {
+        const int slot = slot_of(program_.code[0].source[k]);
+        return ports_[slot].at(loop_.offset[slot] + first);
+    }
+
     // Indices [first, last) in loop order.
     void run_elements(Lane& lane, int64_t first, int64_t last) const;
     // Stores past the caches are seen by other threads only behind this.
@@ -233,6 +245,12 @@ class Machine {
     bool is_scalar(const Value& v) const {
         return v.from == Value::From::Constant ||
                (v.from == Value::From::Input && ports_[outputs_ + v.index].scalar);
+    }
+    int slot_of(const Value& input) const { return outputs_ + input.index; }
+    // An input that is used where it lies, in the order of the loop.
+    bool read_at_once(const Value& v) const {
+        return v.from == Value::From::Input && ports_[slot_of(v)].direct() &&
+               loop_.contiguous(slot_of(v));
     }
 
     void list_steps() {
@@ -609,6 +627,11 @@ PartialRun::PartialRun(const ProgramCall& call)
       scratch_(workers::in_task() ? 1 : workers::count(),
                machine_ ? machine_->scratch_bytes() + static_cast<int64_t>(sizeof(Lane)) : 0) {}
 PartialRun::~PartialRun() = default;
+
+bool PartialRun::multiplies() const { return machine_ && machine_->multiplies(); }
+PartialRun::Factors PartialRun::factors(int64_t first) const {
+    return {machine_->factor(0, first), machine_->factor(1, first)};
+}
 
 PartialRun::Thread::Thread(const PartialRun& run, std::byte* const* buffers)
     : machine_(*run.machine_), scratch_(run.scratch_) {

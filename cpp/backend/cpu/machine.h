@@ -22,6 +22,14 @@ class PartialRun {
     explicit PartialRun(const ProgramCall& call);  // which must outlive it
     ~PartialRun();
 
+    // The program does no more than multiply two operands that lie side by side in memory.
+    bool multiplies() const;
+    // Their elements from number `first` on, in the memory order of outputs[0].
+    struct Factors {
+        const void *a, *b;
+    };
+    Factors factors(int64_t first) const;
+
     // What one thread runs, into memory of its own; one at a time in each thread.
     class Thread {
       public:

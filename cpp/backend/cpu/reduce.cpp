@@ -129,7 +129,9 @@ class Rows {
         if (plan_.reduced.n == 0) plan_.reduced.axes[plan_.reduced.n++] = {1, 1, 0};
         record_ = plan_.part_count * kMaxAccBytes;
         if (plan_.elements.program) {
-            leaf_ = plan_.elements.blocks_at_once();
+            multiplies_ = plan_.part_count == 1 && plan_.part_list[0].kernel->run_products &&
+                          !plan_.part_list[0].counts && plan_.elements.program->multiplies();
+            leaf_ = multiplies_ ? kRunBlocks : plan_.elements.blocks_at_once();
             scratch_ = plan_.elements.bytes(elements_at_once());
             return;
         }
@@ -295,6 +297,10 @@ class Rows {
             std::memset(acc, 0, kMaxAccBytes);
             return;
         }
+        if (multiplies_) {
+            const PartialRun::Factors f = plan_.elements.program->factors(seq.start + first);
+            return plan_.part_list[0].kernel->run_products(acc, f.a, f.b, elements);
+        }
         const std::byte* src = room.memory;
         if (plan_.elements.program) {
             room.maker.make({seq.start + first, 0, 1, elements, 0});
@@ -374,6 +380,7 @@ class Rows {
     }
 
     Plan plan_;
+    bool multiplies_ = false;  // elements are products, which need no memory
     bool in_place_ = false, transposed_ = false;
     int64_t run_length_ = 0;  // of adjacent elements, not converted; 0: there are none
     int64_t leaf_;            // blocks that one call of the kernel gets at most, if not in a run

@@ -10,17 +10,32 @@ namespace {
 typedef double Doubles __attribute__((vector_size(kVectorBytes)));
 constexpr int kWidth = kVectorBytes / 8;
 
-inline Doubles load_wide(const double* p) { return load(p); }
-inline Doubles load_wide(const float* p) {
-#if defined(__AVX512F__)
-    return _mm512_cvtps_pd(_mm256_loadu_ps(p));  // GCC 12 converts generic vectors in halves
-#else
-    typedef float Half __attribute__((vector_size(kVectorBytes / 2)));
-    Half h;
+typedef float Floats __attribute__((vector_size(kVectorBytes / 2)));
+inline Floats load_half(const float* p) {
+    Floats h;
     memcpy(&h, p, sizeof(h));
+    return h;
+}
+inline Doubles widen(Floats h) {
+#if defined(__AVX512F__)
+    return _mm512_cvtps_pd((__m256)h);  // GCC 12 converts generic vectors in halves
+#else
     return __builtin_convertvector(h, Doubles);
 #endif
 }
+inline Doubles load_wide(const double* p) { return load(p); }
+inline Doubles load_wide(const float* p) { return widen(load_half(p)); }
+
+// The products of two arrays, in place of an array.
+template <class S>
+struct Products {
+    const S *a, *b;
+    S operator[](int64_t i) const { return a[i] * b[i]; }
+    Products operator+(int64_t i) const { return {a + i, b + i}; }
+};
+inline Doubles load_wide(Products<double> p) { return load(p.a) * load(p.b); }
+inline Doubles load_wide(Products<float> p) { return widen(load_half(p.a) * load_half(p.b)); }
+
 inline void store(double* p, Doubles v) { memcpy(p, &v, sizeof(v)); }
 
 // ---- floats: what happens to one element, for vectors and for single numbers ----
@@ -69,8 +84,8 @@ inline void fold_lanes(double* lanes, int64_t count, int64_t width) {
 }
 
 // One block of n elements of Parts numbers each; the lanes live in registers.
-template <class F, class S, int Parts, bool Whole>
-inline void reduce_block(double* out, int64_t plane, const S* src, int64_t n, double center) {
+template <class F, int Parts, bool Whole, class Source>
+inline void reduce_block(double* out, int64_t plane, Source src, int64_t n, double center) {
     constexpr int kRow = static_cast<int>(kReduceLanes) * Parts;
     constexpr int kVectors = kRow / kWidth;
     const int64_t total = (Whole ? kReduceBlock : n) * Parts;
@@ -121,8 +136,8 @@ inline void reduce_block(double* out, int64_t plane, const S* src, int64_t n, do
 }
 
 // Up to kReduceLanes elements: one in each lane.
-template <class F, class S, int Parts>
-void few_elements(double* out, int64_t plane, const S* src, int64_t n, double center) {
+template <class F, int Parts, class Source>
+void few_elements(double* out, int64_t plane, Source src, int64_t n, double center) {
     double lanes[F::kPlanes][kReduceLanes * Parts];
     for (int64_t j = 0; j < n * Parts; ++j) {
         double a[F::kPlanes];
@@ -136,23 +151,21 @@ void few_elements(double* out, int64_t plane, const S* src, int64_t n, double ce
     }
 }
 
-template <class F, class S, int Parts>
-[[gnu::noinline]] void part_block(double* out, int64_t plane, const S* src, int64_t n,
+template <class F, int Parts, class Source>
+[[gnu::noinline]] void part_block(double* out, int64_t plane, Source src, int64_t n,
                                   double center) {
-    if (n <= kReduceLanes) return few_elements<F, S, Parts>(out, plane, src, n, center);
-    reduce_block<F, S, Parts, false>(out, plane, src, n, center);
+    if (n <= kReduceLanes) return few_elements<F, Parts>(out, plane, src, n, center);
+    reduce_block<F, Parts, false>(out, plane, src, n, center);
 }
 
-template <class F, class S, int Parts>
-void float_run(void* out, const void* in, int64_t n, const double* center) {
+template <class F, int Parts, class Source>
+inline void run_blocks(void* out, Source src, int64_t n, double c) {
     constexpr int64_t kBlocks = kReduceRun / kReduceBlock;
     double blocks[F::kPlanes][kBlocks * Parts];
-    const S* src = static_cast<const S*>(in);
-    const double c = center ? *center : 0;
     int64_t count = 0;
-    for (; n >= kReduceBlock; n -= kReduceBlock, src += kReduceBlock * Parts)
-        reduce_block<F, S, Parts, true>(blocks[0] + Parts * count++, kBlocks * Parts, src, 0, c);
-    if (n > 0) part_block<F, S, Parts>(blocks[0] + Parts * count++, kBlocks * Parts, src, n, c);
+    for (; n >= kReduceBlock; n -= kReduceBlock, src = src + kReduceBlock * Parts)
+        reduce_block<F, Parts, true>(blocks[0] + Parts * count++, kBlocks * Parts, src, 0, c);
+    if (n > 0) part_block<F, Parts>(blocks[0] + Parts * count++, kBlocks * Parts, src, n, c);
     for (int p = 0; p < F::kPlanes; ++p) {
         double* b = blocks[p];
         for (int64_t left = count; left > 1; left = (left + 1) / 2) {
@@ -164,6 +177,15 @@ void float_run(void* out, const void* in, int64_t n, const double* center) {
         }
         for (int j = 0; j < Parts; ++j) static_cast<double*>(out)[p * Parts + j] = b[j];
     }
+}
+template <class F, class S, int Parts>
+void float_run(void* out, const void* in, int64_t n, const double* center) {
+    run_blocks<F, Parts>(out, static_cast<const S*>(in), n, center ? *center : 0);
+}
+template <class S>
+void sum_products(void* out, const void* a, const void* b, int64_t n) {
+    const Products<S> products{static_cast<const S*>(a), static_cast<const S*>(b)};
+    run_blocks<Sum, 1>(out, products, n, 0);
 }
 
 // acc[j] = src[j], src[stride + j], ... combined in order, `rows` of them; planes are `plane`
@@ -713,6 +735,8 @@ void fill_reduce(KernelTable& t) {
     sum[index(DType::Float64)] = float_kernels<Sum, double, 1>();
     sum[index(DType::Complex64)] = float_kernels<Sum, float, 2>();
     sum[index(DType::Complex128)] = float_kernels<Sum, double, 2>();
+    sum[index(DType::Float32)].run_products = sum_products<float>;
+    sum[index(DType::Float64)].run_products = sum_products<double>;
     moments[index(DType::Float32)] = float_kernels<Moments, float, 1>();
     moments[index(DType::Float64)] = float_kernels<Moments, double, 1>();
 }

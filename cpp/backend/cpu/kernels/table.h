@@ -110,6 +110,8 @@ struct ReduceKernels {
     // MinMax only: dst[j] = the element behind acc[j].
     void (*finish)(void* dst, const void* acc, int64_t n, bool max);
     int acc_bytes, planes;
+    // As `run` on the products of two arrays; null where there is none.
+    void (*run_products)(void* acc, const void* a, const void* b, int64_t n) = nullptr;
 };
 
 // Running sums (products) of uint64, float64 or complex128. Each group of kScanGroup elements is
