@@ -222,6 +222,7 @@ class TestLimit:
             assert np.array_equal(np.asarray(y), a * 3 + 1)
             """,
             DEFER="auto",
+            FUSION="on",
         )
 
     @pytest.mark.usefixtures("memory_limit")
