@@ -632,10 +632,22 @@ void quick_sort(K* a, K* s, int64_t n, bool in_s) {
     quick_sort(a, s, n, in_s, 2 * bit_length(static_cast<uint64_t>(n)));
 }
 
+// Keys below the pivot come first in a; returns how many there are. s is overwritten.
+template <class K>
+int64_t partition_within(K* a, K* s, int64_t n, K pivot) {
+#if defined(__AVX512F__)
+    (void)s;
+    return partition_in_place(a, n, pivot);
+#else
+    const int64_t lows = partition(a, a, s, n, pivot);
+    memcpy(a + lows, s, static_cast<size_t>(n - lows) * sizeof(K));
+    return lows;
+#endif
+}
+
 // Splits keys into buckets by sampled borders: bucket = number of borders not above the key.
 template <class K>
 struct Splitter {
-    static constexpr int64_t kBlock = 512;
     K border[kMaxSplitters];
     int buckets;
 
@@ -653,38 +665,17 @@ struct Splitter {
         }
     }
 
-    void classify(const K* a, int64_t n, uint8_t* bucket) const {
-        K id[kBlock] = {};
-        for (int b = 0; b + 1 < buckets; ++b) {
-            for (int64_t i = 0; i < n; ++i) {
-                id[i] += border[b] <= a[i];
-            }
+    // Brings the keys of each bucket together, bucket after bucket, if they are all in buckets
+    // [first, last); s is overwritten.
+    void split(K* a, K* s, int64_t n, int first, int last, int64_t* sizes) const {
+        if (last - first == 1) {
+            sizes[first] = n;
+            return;
         }
-        for (int64_t i = 0; i < n; ++i) {
-            bucket[i] = static_cast<uint8_t>(id[i]);
-        }
-    }
-
-    void count(const K* a, int64_t n, int64_t* counts) const {
-        uint8_t bucket[kBlock];
-        for (int64_t i = 0; i < n; i += kBlock) {
-            const int64_t m = min64(kBlock, n - i);
-            classify(a + i, m, bucket);
-            for (int64_t j = 0; j < m; ++j) {
-                ++counts[bucket[j]];
-            }
-        }
-    }
-
-    void scatter(const K* a, int64_t n, K* out, int64_t* next) const {
-        uint8_t bucket[kBlock];
-        for (int64_t i = 0; i < n; i += kBlock) {
-            const int64_t m = min64(kBlock, n - i);
-            classify(a + i, m, bucket);
-            for (int64_t j = 0; j < m; ++j) {
-                out[next[bucket[j]]++] = a[i + j];
-            }
-        }
+        const int middle = (first + last) / 2;
+        const int64_t lows = partition_within(a, s, n, border[middle - 1]);
+        split(a, s, lows, first, middle, sizes);
+        split(a + lows, s, n - lows, middle, last, sizes);
     }
 };
 
@@ -709,24 +700,25 @@ void sort_keys(K* a, K* s, int64_t n, const Parallel& par, Unmap<K> unmap) {
         unmap(a, n);
         return;
     }
-    const Splitter<K> split(a, n, static_cast<int>(min64(4 * chunks, kMaxSplitters)));
-    int64_t next[kMaxSplitters][kMaxSplitters] = {};
+    const Splitter<K> split(a, n, static_cast<int>(min64(8 * chunks, kMaxSplitters)));
+    int64_t sizes[kMaxSplitters][kMaxSplitters] = {};
     for_chunks(par, n, chunks, [&](int64_t c, int64_t begin, int64_t end) {
-        split.count(a + begin, end - begin, next[c]);
+        split.split(a + begin, s + begin, end - begin, 0, split.buckets, sizes[c]);
     });
     int64_t start[kMaxSplitters + 1];
+    int64_t next[kMaxSplitters][kMaxSplitters];
     int64_t at = 0;
     for (int b = 0; b < split.buckets; ++b) {
         start[b] = at;
         for (int64_t c = 0; c < chunks; ++c) {
-            const int64_t size = next[c][b];
             next[c][b] = at;
-            at += size;
+            at += sizes[c][b];
         }
     }
     start[split.buckets] = n;
-    for_chunks(par, n, chunks, [&](int64_t c, int64_t begin, int64_t end) {
-        split.scatter(a + begin, end - begin, s, next[c]);
+    for_chunks(par, n, chunks, [&](int64_t c, int64_t begin, int64_t) {
+        for (int b = 0; b < split.buckets; begin += sizes[c][b++])
+            memcpy(s + next[c][b], a + begin, static_cast<size_t>(sizes[c][b]) * sizeof(K));
     });
     for_chunks(par, split.buckets, split.buckets, [&](int64_t b, int64_t, int64_t) {
         quick_sort(a + start[b], s + start[b], start[b + 1] - start[b], true);
