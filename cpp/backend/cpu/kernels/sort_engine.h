@@ -446,15 +446,16 @@ ASC_INLINE void store_first(int64_t* p, Vec<int64_t> v, int n) {
     _mm512_mask_storeu_epi64(p, static_cast<__mmask8>((1u << n) - 1), (__m512i)v);
 }
 
-// From this size on, two buffers would not stay in L2: blocks are read from the end of the array
+// From this size on, two buffers would not stay in L1: blocks are read from the end of the array
 // that has less room to write to. Keys below the pivot come first; returns how many there are.
-constexpr int64_t kInPlaceBytes = 1 << 17;
+constexpr int64_t kInPlaceBytes = 1 << 15;
 
 template <class K>
 int64_t partition_in_place(K* a, int64_t n, K pivot) {
     constexpr int L = kLanes<K>;
     constexpr int kVectors = 16;
     constexpr int64_t B = kVectors * L;
+    constexpr int64_t kAhead = 4;  // blocks fetched before they are read
     // The keys at both ends wait here, so that there is room to write to.
     const int64_t head = n < 2 * B ? n : B + n % B;
     const int64_t tail = n < 2 * B ? 0 : B;
@@ -472,27 +473,21 @@ int64_t partition_in_place(K* a, int64_t n, K pivot) {
         const K* src = a + ((left & from_left) | ((right - B) & ~from_left));
         left += B & from_left;
         right -= B & ~from_left;
+        const K* next = src + ((kAhead * B & from_left) | (-kAhead * B & ~from_left));
         Vec<K> v[kVectors];
-        unsigned m[kVectors];
-        int64_t highs = B;
 #pragma GCC unroll 16
         for (int i = 0; i < kVectors; ++i) {
+            __builtin_prefetch(next + i * L);
             v[i] = load(src + i * L);
-            m[i] = mask_bits(below(v[i], p));
-            highs -= __builtin_popcount(m[i]);
         }
-        K* low = a + lo;
-        K* high = a + (hi - highs);
-        lo += B - highs;
-        hi -= highs;
 #pragma GCC unroll 16
         for (int i = 0; i < kVectors; ++i) {
-            const int lows = __builtin_popcount(m[i]);
-            const auto mask = static_cast<decltype(below(p, p))>(m[i]);
-            store(low, compress(v[i], mask));
-            store_first(high, compress(v[i], others(mask)), L - lows);
-            low += lows;
-            high += L - lows;
+            const auto mask = below(v[i], p);
+            const int lows = __builtin_popcount(mask_bits(mask));
+            hi -= L - lows;
+            store(a + lo, compress(v[i], mask));
+            store_first(a + hi, compress(v[i], others(mask)), L - lows);
+            lo += lows;
         }
     }
     const int64_t lows = partition(edge, a + lo, edge_high, head + tail, pivot);
