@@ -195,6 +195,25 @@ class ScaledProduct {
     int64_t exponent_ = 0;
 };
 
+// The product of `n` numbers that are `step` apart: as they are, and once more with exponents kept
+// beside where that came near an end of the range.
+template <class T>
+T product_of(const T* x, int64_t n, int64_t step, T sign) {
+    using Limits = std::numeric_limits<Real<T>>;
+    T plain = sign;
+    bool safe = true;
+    for (int64_t j = 0; j < n; ++j) {
+        plain *= x[j * step];
+        const Real<T> size = std::max(std::abs(std::real(plain)), std::abs(std::imag(plain)));
+        safe &= size > Limits::min() / Limits::epsilon() && size <= Limits::max();
+    }
+    if (safe) return plain;
+    ScaledProduct<T> scaled;
+    scaled.multiply(sign);
+    for (int64_t j = 0; j < n; ++j) scaled.multiply(x[j * step]);
+    return scaled.result();
+}
+
 // The distance of long rows in scratch: whole lines of cache, so that threads at work on blocks of
 // columns share none, and an odd number of them, so that columns spread over the cache.
 template <class T>
@@ -699,10 +718,7 @@ Outcome cholesky(const Matrices& a, void* out, bool upper, const Parallel& par) 
 Outcome det(const Matrices& a, void* out, const Parallel& par) {
     return dispatch_lapack(a.dtype, [&]<class T>(T) {
         return for_each_factored<T>(a, par, [&](int64_t i, const T* lu, int64_t step, bool odd) {
-            ScaledProduct<T> product;
-            if (odd) product.multiply(T(-1));
-            for (int64_t j = 0; j < a.n; ++j) product.multiply(lu[j * step]);
-            static_cast<T*>(out)[i] = product.result();
+            static_cast<T*>(out)[i] = product_of(lu, a.n, step, T(odd ? -1 : 1));
         });
     });
 }
