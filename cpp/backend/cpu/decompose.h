@@ -1,5 +1,6 @@
 // LU, Cholesky and QR factors of a matrix, and triangular systems: recursions over halves of the
-// matrix that end in small blocks (kernels/decompose.cpp), with products between them.
+// matrix that end in small blocks (kernels/decompose.cpp), with products between them. A few
+// hundred columns of LU go block by block, the columns of many right sides in tasks of their own.
 //
 // T: float, double, or std::complex of them. What does the work is spread over the worker threads;
 // the results do not depend on their number.
