@@ -411,8 +411,11 @@ void integer_division_64(void* out, const void* const* src, int64_t n, unsigned 
 
 template <class T>
 void divide(void* out, const void* const* src, int64_t n, unsigned scalars) {
-    if (scalars != 2) return binary<T, Div>(out, src, n, scalars);
-    quotients(static_cast<T*>(out), operand<T>(src, 0), *operand<T>(src, 1), n);
+#if defined(__AVX512F__)
+    if (scalars == 2)
+        return quotients(static_cast<T*>(out), operand<T>(src, 0), *operand<T>(src, 1), n);
+#endif
+    binary<T, Div>(out, src, n, scalars);
 }
 
 // ---- float floor division: exact where the quotient is moderate, through fmod elsewhere ----

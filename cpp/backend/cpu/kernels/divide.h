@@ -1,19 +1,13 @@
 // Square roots, and quotients by one divisor, with the bits that the processor's own would have:
 // by multiplication, because its unit for them takes 2 to 4 times as long a vector.
 #pragma once
-#include <stdint.h>
-
 #if defined(__AVX512F__)
 #include <immintrin.h>
-#endif
+#include <stdint.h>
 
 namespace asc::cpu::ASC_ISA {
 namespace {
 
-inline float root_of(float x) { return __builtin_sqrtf(x); }
-inline double root_of(double x) { return __builtin_sqrt(x); }
-
-#if defined(__AVX512F__)
 struct WideFloat {
     using V = __m512;
     static constexpr int kLanes = 16, kRootSteps = 1, kCorrections = 1;
@@ -115,7 +109,7 @@ void roots(T* dst, const T* src, int64_t n) {
     using V = typename W::V;
     int64_t i = by_pairs<T, false>(
         dst, src, n, [](V x) { return usual_root<W>(x); }, [](V x) { return W::root(x); });
-    for (; i < n; ++i) dst[i] = root_of(src[i]);
+    for (; i < n; ++i) dst[i] = static_cast<T>(__builtin_sqrt(src[i]));
 }
 
 template <class T>
@@ -130,16 +124,7 @@ void quotients(T* dst, const T* src, T divisor, int64_t n) {
             [=](V x) { return x / d; });
     for (; i < n; ++i) dst[i] = src[i] / divisor;
 }
-#else
-template <class T>
-void roots(T* dst, const T* src, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) dst[i] = root_of(src[i]);
-}
-template <class T>
-void quotients(T* dst, const T* src, T divisor, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) dst[i] = src[i] / divisor;
-}
-#endif
 
 }  // namespace
 }  // namespace asc::cpu::ASC_ISA
+#endif

@@ -46,10 +46,15 @@ struct Plain {
     }
 };
 
+#if defined(__AVX512F__)
 template <class T>
 struct Roots {
     static void run(T* dst, const T* src, int64_t n) { roots(dst, src, n); }
 };
+#else
+template <class T>
+using Roots = Plain<T, root>;
+#endif
 
 // Usual serves chunks of nothing but usual arguments; Any serves all, with the same bits.
 template <class T, bool (*IsUsual)(T), Unary<T> Usual, Unary<T> Any>
