@@ -87,6 +87,12 @@ def test_sums_of_products_have_the_bits_of_the_product_and_its_sum(child, defer)
                 same(lambda: x[::-1] * y, a[::-1] * b)
                 same(lambda: x[::2] * y[::2], a[::2] * b[::2])
                 same(lambda: x * y[0], a * b[0])
+                u, v, w, z = x[3:], y[3:], a[3:], b[3:]
+                same(lambda: (u + v) * x[:n], (w + z) * a[:n])
+                same(lambda: x[:n] * (u - v), a[:n] * (w - z))
+                same(lambda: u * v * x[:n], w * z * a[:n])
+                same(lambda: x * x * x, a * a * a)
+                same(lambda: u * v + x[:n], w * z + a[:n])
             for shape in [(257, 1000), (1000, 257), (9, 70, 130), (3, 100_000)]:
                 a = (rng.normal(size=shape) * 100).astype(dtype)
                 b = (rng.normal(size=shape) * 100).astype(dtype)

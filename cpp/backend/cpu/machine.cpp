@@ -144,11 +144,11 @@ class Machine {
     }
 
     bool multiplies() const {
-        if (outputs_ != 1 || ports_[0].base || program_.code.size() != 1 ||
-            program_.code[0].op != Op::Multiply || !read_at_once(program_.code[0].source[0]) ||
-            !read_at_once(program_.code[0].source[1]))
-            return false;
-        return program_.outputs[0].value.from == Value::From::Result;
+        if (outputs_ != 1 || ports_[0].base || program_.code.size() != 1) return false;
+        const Instruction& code = program_.code[0];
+        return code.op == Op::Multiply && !code.converts && !code.combined &&
+               read_at_once(code.source[0]) && read_at_once(code.source[1]) &&
+               program_.outputs[0].value.from == Value::From::Result;
     }
     const std::byte* factor(int k, int64_t first) const {
         const int slot = slot_of(program_.code[0].source[k]);
