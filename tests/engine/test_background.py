@@ -127,6 +127,7 @@ def test_a_reader_on_another_stream_comes_before_the_next_write(child, defer):
     )
 
 
+@pytest.mark.technique("DEFER")
 def test_recording_does_not_wait_for_another_stream(child):
     """What depends on another stream is recorded behind it; the call returns at once."""
     child(

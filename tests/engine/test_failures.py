@@ -133,6 +133,7 @@ runtime.synchronize()
 
 
 @pytest.mark.usefixtures("memory_limit")
+@pytest.mark.technique("DEFER")
 def test_the_message_names_the_line_that_recorded(child):
     code = (
         LIMITED

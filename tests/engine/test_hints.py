@@ -1,6 +1,5 @@
 """reuse_buffer and hints: memory, values, and what can no longer be used."""
 
-import os
 import threading
 import warnings
 
@@ -20,18 +19,6 @@ def make(n=N):
     runtime.evaluate(x)
     return x
 
-
-def deferred():
-    """Whether large operations are recorded in this process."""
-    before = _core.tape_counters()["recorded"]
-    runtime.evaluate(xp.zeros(N) + 1)
-    return _core.tape_counters()["recorded"] > before
-
-
-needs_records = pytest.mark.skipif(not deferred(), reason="nothing is recorded")
-needs_fusion = pytest.mark.skipif(
-    not deferred() or os.environ.get("ASCEND_ARRAY_API_FUSION") == "off", reason="nothing is fused"
-)
 
 USES = {
     "add": lambda x: x + 1,
@@ -90,7 +77,7 @@ class TestReuseBuffer:
         expected[1:] = expected[:-1].copy()
         np.testing.assert_array_equal(np.asarray(y), expected + 1)
 
-    @needs_records
+    @pytest.mark.technique("DEFER")
     def test_a_recorded_value_is_never_stored(self):
         source = make()
         dead = _core.tape_counters()["dead"]
@@ -209,7 +196,7 @@ def temporary():
     return runtime.set_hint(make(), "temporary")
 
 
-@needs_fusion
+@pytest.mark.technique("DEFER", "FUSION")
 class TestTemporary:
     def test_the_result_takes_the_memory(self):
         x = temporary()
@@ -282,7 +269,7 @@ class TestTemporary:
         np.testing.assert_array_equal(np.asarray(shared), np.arange(N))
 
 
-@needs_fusion
+@pytest.mark.technique("DEFER", "FUSION")
 class TestReduceOutput:
     def test_a_costly_variance_needs_no_memory(self):
         def peak(hint):
@@ -318,7 +305,7 @@ class TestTransposed:
         np.testing.assert_array_equal(exported, np.swapaxes(values * 2, 1, 2))
         assert runtime.get_hints(x) == ("transposed",)
 
-    @needs_records
+    @pytest.mark.technique("DEFER")
     def test_only_the_turned_array_is_stored(self):
         x = xp.asarray(np.ones((512, 512)))
         runtime.evaluate(x)
@@ -366,7 +353,7 @@ class TestConvWeight:
             assert xp.all(a[0, :1, :] @ hinted == a[0, :1, :] @ b)
             assert xp.all(xp.matrix_transpose(hinted) @ a[0, ...].T == b.T @ a[0, ...].T)
 
-    @needs_records
+    @pytest.mark.technique("DEFER")
     def test_fused_work_behind_it(self):
         rng = np.random.default_rng(2)
         a, b = xp.asarray(rng.random((64, 128))), xp.asarray(rng.random((128, 96)))

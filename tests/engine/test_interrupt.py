@@ -50,6 +50,7 @@ CHAINS = {
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.technique("DEFER")
 def test_a_long_evaluation_stops_and_is_taken_up_again(child, name, threads):
     start, steps, step, reference = CHAINS[name]
     child(
@@ -89,6 +90,7 @@ np.testing.assert_allclose(got[:: len(a) // 1000], y, rtol=1e-12)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.technique("DEFER", "FUSION")
 def test_one_group_stops_within_its_tiles(child, threads):
     child(
         PRESS
@@ -117,6 +119,7 @@ assert late < 0.5 * took, (late, took)
     )
 
 
+@pytest.mark.technique("DEFER")
 def test_in_place_writes_finish(child):
     child(
         PRESS
@@ -142,6 +145,7 @@ np.testing.assert_allclose(got[::3000], want, rtol=1e-12)
     )
 
 
+@pytest.mark.technique("DEFER")
 def test_while_another_thread_runs_the_work(child):
     child(
         PRESS
@@ -189,6 +193,7 @@ assert float(xp.sum(xp.ones(100_000))) == 100_000
     )
 
 
+@pytest.mark.technique("DEFER")
 def test_other_signals_between_groups(child):
     """A handler that raises stops the evaluation; one that returns, and uses arrays, does not."""
     child(

@@ -74,6 +74,7 @@ class TestMode:
 
 
 @pytest.mark.usefixtures("predictive")
+@pytest.mark.technique("DEFER", "FUSION")
 class TestReplay:
     def test_loop(self):
         table, target = numbers(1, 2000, 32), numbers(2, 2000)
@@ -349,6 +350,7 @@ assert replayed
         assert got == expected(lambda: [loop(k) for k in range(8)])
 
 
+@pytest.mark.technique("DEFER")
 def test_no_choice_changes_results(child):
     """Every number of threads and size of tiles gives the same bytes."""
     code = """
@@ -428,6 +430,7 @@ class TestTuning:
                 _core.best_choice(bad)
 
 
+@pytest.mark.technique("DEFER")
 class TestCacheFile:
     WORK = """
 x = xp.asarray(np.arange(40000.0))

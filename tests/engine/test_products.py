@@ -156,6 +156,7 @@ def test_few_columns_of_rows_that_lie_apart(dtype, copies):
         np.testing.assert_array_equal(got, np.asarray(tall @ b))
 
 
+@pytest.mark.technique("DEFER", "FUSION")
 def test_a_chain_belongs_to_the_product(child):
     child(
         SETUP
@@ -185,6 +186,7 @@ assert groups(other_layout) == 2
 
 
 @pytest.mark.parametrize("chain", ["xp.exp(a @ b)", "a @ b + 1 > full", "(a @ b) * 2 - full"])
+@pytest.mark.technique("DEFER", "FUSION")
 def test_the_product_itself_is_not_allocated(child, chain):
     child(
         SETUP
@@ -200,6 +202,7 @@ assert _core.pool_stats("cpu")["peak"] - used < own + 4_000_000, _core.pool_stat
     )
 
 
+@pytest.mark.technique("DEFER", "FUSION")
 def test_products_added_in_place(child):
     """A convolution as products of shifted views: no product is written on its way."""
     child(

@@ -43,6 +43,7 @@ def test_the_same_bits_as_from_memory(settings):
     assert run(1, **settings) == run(1)
 
 
+@pytest.mark.technique("DEFER", "FUSION")
 def test_a_reduced_value_takes_no_memory(child):
     child(
         """
@@ -115,6 +116,7 @@ def test_sums_of_products_have_the_bits_of_the_product_and_its_sum(child, defer)
     )
 
 
+@pytest.mark.technique("DEFER", "FUSION")
 def test_one_pass_for_a_value_and_its_reductions(child):
     child(
         """
@@ -189,6 +191,7 @@ def test_accuracy_of_a_fused_sum(child):
     )
 
 
+@pytest.mark.technique("DEFER", "FUSION")
 def test_sizes_share_programs(child):
     child(
         """
@@ -201,6 +204,7 @@ def test_sizes_share_programs(child):
     )
 
 
+@pytest.mark.technique("DEFER", "FUSION")
 def test_rows_stay_in_cache(child):
     """Values between reductions along rows are never stored as a whole."""
     child(
@@ -262,6 +266,7 @@ def test_values_between_reductions_that_someone_holds(child):
     )
 
 
+@pytest.mark.technique("DEFER", "FUSION")
 def test_the_cache_of_programs_is_bounded(child):
     """Ever new computations: each is made once, and old ones are given up."""
     child(

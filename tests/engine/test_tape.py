@@ -3,6 +3,7 @@
 import pytest
 
 
+@pytest.mark.technique("DEFER", "FUSION")
 def test_results_that_nobody_sees_are_not_computed(child):
     child(
         """
@@ -33,6 +34,7 @@ def test_a_dropped_result_that_others_need_is_computed(child):
     )
 
 
+@pytest.mark.technique("DEFER", "FUSION")
 def test_a_chain_allocates_its_last_result_alone(child):
     child(
         """
@@ -144,6 +146,7 @@ def test_memory_is_flat_with_in_place_writes_through_views(child, defer):
     )
 
 
+@pytest.mark.technique("DEFER", "FUSION")
 def test_a_thousand_sizes_make_one_program(child):
     child(
         """

@@ -1,5 +1,7 @@
 """Threads that share pending arrays, streams that wait for each other."""
 
+import pytest
+
 
 def test_two_threads_read_each_others_pending_arrays(child, defer):
     child(
@@ -117,6 +119,7 @@ def test_results_outlive_the_thread_that_recorded_them(child, defer):
     )
 
 
+@pytest.mark.technique("DEFER")
 def test_other_threads_run_while_one_waits(child):
     child(
         """

@@ -82,6 +82,7 @@ def test_first_use(kind, child_env):
 
 @pytest.mark.parametrize("kind", ["pool", "new"])
 @pytest.mark.parametrize("fusion", ["on", "off"])
+@pytest.mark.technique("DEFER")
 def test_one_missing_allocation_is_made_good(kind, fusion, child_env):
     """Work that was recorded needs less memory the second time: entry by entry."""
     require(kind)
