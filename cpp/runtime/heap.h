@@ -31,7 +31,7 @@ class Heap {
     // with a page.
     void remove_pages(int64_t page, int64_t wanted,
                       const std::function<bool(std::span<std::byte>)>& unmap);
-    // An eighth of the mappings that Linux allows a process.
+    // Of one heap: an eighth of the mappings that Linux allows a process.
     static constexpr int64_t kMostSegments = int64_t{1} << 13;
 
     static int64_t size_of(void* piece);
