@@ -40,6 +40,7 @@ def rows(profile, category):
     return {row.name: row for row in profile.operations() if row.category == category}
 
 
+@pytest.mark.technique("DEFER", "FUSION")
 def test_work_is_the_devices(profile):
     compute = rows(profile, "compute")
     assert {"multiply+add+sqrt", "sort"} <= compute.keys()
