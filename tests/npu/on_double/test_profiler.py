@@ -158,6 +158,7 @@ def test_an_event_has_the_time_of_the_device():
 VALUES = np.random.default_rng(0).random(50_000, dtype=np.float32)
 
 
+@pytest.mark.technique("DEFER", "FUSION")
 def test_categories():
     with Profiler() as profile, warnings.catch_warnings():
         warnings.simplefilter("ignore")
