@@ -249,6 +249,7 @@ PyObject* from_arrow(PyObject* const* args) {
             return y;
         };
         assign(as_stored(result), as_stored(x), "from_arrow");
+        result.storage->settle();  // foreign memory is copied at the call
     }
     return wrap(std::move(result));
 }

@@ -306,8 +306,9 @@ class TestRelease:
         gc.collect()
         assert len(producer.released) == 1
 
-    def test_after_a_copy(self):
-        producer = Producer("float64", np.arange(9.0), 9)
+    @pytest.mark.parametrize("n", [9, 1_000_000])
+    def test_after_a_copy(self, n):
+        producer = Producer("float64", np.arange(float(n)), n)
         runtime.from_arrow(producer, copy=True)
         assert len(producer.released) == 1
 
