@@ -165,14 +165,7 @@ class Values {
             operands[k] = operand(code.source[k], reg, rooms[k]);
         }
         results_[i] = temporary(code.result);
-        if (!code.combined)
-            return elementwise(code.op, code.dtype, {operands, code.arity}, results_[i]);
-        const Array first = temporary(code.dtype);
-        elementwise(code.first, code.dtype, {operands, 2}, first);
-        Operand pair[2];
-        pair[code.exchanged].array = &first;
-        pair[!code.exchanged] = operands[2];
-        elementwise(code.op, code.dtype, pair, results_[i]);
+        elementwise(code.op, code.dtype, {operands, code.arity}, results_[i]);
     }
 
     const ProgramCall& call_;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cpu/strands.h"
 #include "core/array.h"
 #include "graph/ops.h"
 
@@ -35,10 +36,6 @@ struct Instruction {
     DType result = DType::Float64;  // of the register that it writes
     uint8_t arity = 1;
     Value source[3];
-    // Two operations in one: op(first(source 0, source 1), source 2), or the operands of op
-    // exchanged. Made by finish().
-    bool combined = false, exchanged = false;
-    Op first = Op::Positive;
 };
 
 struct Program {
@@ -52,19 +49,24 @@ struct Program {
     std::vector<Output> outputs;
 
     // Made by finish().
-    std::vector<uint8_t> registers;  // the register that each instruction writes
+    std::vector<cpu::Strand> strands;
+    std::vector<uint8_t> registers;  // that each instruction writes, if it leaves its strand
     int register_count = 0;
     int widest_bits = 1;  // of all registers
     int cost = 1;         // of one element, in additions
 
-    // Combines instructions, then assigns registers: one is free again after the last instruction
-    // that reads it.
+    // Finds strands, then assigns registers: one is free again after the last instruction that
+    // reads it.
     void finish();
+    // The place of a value in a list of all results, then all inputs, then all constants.
+    uint8_t place(const Value& v) const {
+        size_t place = v.index;
+        if (v.from != Value::From::Result) place += code.size();
+        if (v.from == Value::From::Constant) place += inputs.size();
+        return static_cast<uint8_t>(place);
+    }
     // What the program computes, as a key; equal programs have equal keys.
     std::string key() const;
-
-  private:
-    void combine();
 };
 
 // One element in the dtype of its constant.

@@ -424,13 +424,7 @@ class Registers {
             sources[k] = source(code.source[k], cpu::register_dtype(code.op, k, code.dtype));
             if (!sources[k].view && !sources[k].number) return false;
         }
-        if (!code.combined) return compute(code.op, code.dtype, {sources, code.arity}, out);
-        const View first = npu_.temporary(code.dtype, out.shape);
-        if (!compute(code.first, code.dtype, {sources, 2}, first)) return false;
-        Source pair[2];
-        pair[code.exchanged].view = first;
-        pair[!code.exchanged] = sources[2];
-        return compute(code.op, code.dtype, pair, out);
+        return compute(code.op, code.dtype, {sources, code.arity}, out);
     }
     bool compute(Op op, DType dtype, std::span<const Source> sources, const View& out) {
         const Row* row = find(op, dtype);
@@ -475,9 +469,7 @@ bool elementwise(Npu& npu, Op op, DType compute, std::span<const Operand> operan
 bool run(Npu& npu, const ProgramCall& call) {
     if (call.outputs[0].size() == 0) return true;
     for (const Instruction& code : call.program->code) {
-        const bool known = code.converts || (supports(code.op, code.dtype) &&
-                                             (!code.combined || supports(code.first, code.dtype)));
-        if (!known) return false;
+        if (!code.converts && !supports(code.op, code.dtype)) return false;
     }
     return run_on_words(npu, call) || Registers(npu, call).run();
 }

@@ -31,8 +31,7 @@ std::optional<Logic> logic(Op op) {
 }
 
 bool is_logic(const Instruction& code) {
-    return is_bool(code.dtype) && !code.converts && logic(code.op) &&
-           (!code.combined || logic(code.first).value_or(Logic::Not) != Logic::Not);
+    return is_bool(code.dtype) && !code.converts && logic(code.op);
 }
 
 class Words {
@@ -112,10 +111,7 @@ class Words {
         const View x = value(code.source[0]);
         const View y = code.arity > 1 ? value(code.source[1]) : all(true);
         if (x.ndim() == 0 && y.ndim() == 0) return false;  // they have not the shape of the result
-        if (!code.combined) return compute(code.op, x, y, out);
-        const View first = npu_.temporary(word_, shape());
-        return compute(code.first, x, y, first) &&
-               compute(code.op, first, value(code.source[2]), out);
+        return compute(code.op, x, y, out);
     }
 
     Npu& npu_;

@@ -35,6 +35,8 @@ constexpr int64_t kBlockRows = 128, kWideBlockRows = 64;  // of up to four bytes
 constexpr int64_t kBorder = 512;
 // The most work between two looks at signals: a few milliseconds.
 constexpr int64_t kPartWork = 1 << 24;
+// Steps of all strands of a program: at most four an instruction, and one behind each strand.
+constexpr int kMaxStrandCode = kMaxInstructions * 4 + kMaxInstructions / 2;
 
 // A value in a register of a narrower kind, copied: outputs that are inputs or constants.
 void copy_value(void* dst, const void* src, bool scalar, int64_t n, DType dtype) {
@@ -89,11 +91,14 @@ struct Grid {
 
 struct Lane;
 
-// An instruction, as each tile runs it.
+// An instruction or a strand, as each tile runs it.
 struct Step {
-    ElementwiseFn kernel;    // null for conversions
+    ElementwiseFn kernel;    // null for conversions and strands
+    const Strand* strand;    // or null
+    const StrandStep* code;  // of the strand
+    uint8_t instruction;     // of others
     uint8_t source[3] = {};  // places in a Lane's list of values
-    int8_t output;           // that is written at once, or -1
+    int8_t output = -1;      // that is written at once, or -1
     unsigned scalars = 0;
 };
 
@@ -146,8 +151,8 @@ class Machine {
     bool multiplies() const {
         if (outputs_ != 1 || ports_[0].base || program_.code.size() != 1) return false;
         const Instruction& code = program_.code[0];
-        return code.op == Op::Multiply && !code.converts && !code.combined &&
-               read_at_once(code.source[0]) && read_at_once(code.source[1]) &&
+        return code.op == Op::Multiply && !code.converts && read_at_once(code.source[0]) &&
+               read_at_once(code.source[1]) &&
                program_.outputs[0].value.from == Value::From::Result;
     }
     const std::byte* factor(int k, int64_t first) const {
@@ -235,13 +240,6 @@ class Machine {
         }
     }
 
-    // The places of values in a Lane's list: results, then inputs, then constants.
-    size_t place_of(const Value& v) const {
-        size_t place = v.index;
-        if (v.from != Value::From::Result) place += program_.code.size();
-        if (v.from == Value::From::Constant) place += static_cast<size_t>(inputs_);
-        return place;
-    }
     bool is_scalar(const Value& v) const {
         return v.from == Value::From::Constant ||
                (v.from == Value::From::Input && ports_[outputs_ + v.index].scalar);
@@ -254,21 +252,53 @@ class Machine {
     }
 
     void list_steps() {
-        for (size_t i = 0; i < program_.code.size(); ++i) {
-            const Instruction& code = program_.code[i];
-            Step& step = steps_[i];
-            step.kernel = code.converts ? nullptr : kernel(code);
-            step.output = output_of_[i];
-            for (int k = 0; k < code.arity; ++k) {
-                step.source[k] = static_cast<uint8_t>(place_of(code.source[k]));
-                step.scalars |= static_cast<unsigned>(is_scalar(code.source[k])) << k;
+        auto strand = program_.strands.begin();
+        StrandStep* code = strand_code_;
+        for (size_t i = 0; i < program_.code.size();) {
+            Step& step = steps_[step_count_++];
+            if (strand != program_.strands.end() && static_cast<size_t>(strand->first) == i) {
+                i += static_cast<size_t>(strand->count);
+                step.strand = &*strand;
+                step.code = code;
+                code = list_strand(*strand++, code);
+            } else {
+                step.strand = nullptr;
+                list_instruction(step, i++);
             }
         }
     }
-    static ElementwiseFn kernel(const Instruction& code) {
-        if (!code.combined) return kernels().elementwise[index(code.op)][index(code.dtype)];
-        return kernels().combined[index(code.dtype)][combine_index(code.first)]
-                                 [combine_index(code.op)][code.exchanged];
+    void list_instruction(Step& step, size_t i) const {
+        const Instruction& code = program_.code[i];
+        step.instruction = static_cast<uint8_t>(i);
+        step.kernel =
+            code.converts ? nullptr : kernels().elementwise[index(code.op)][index(code.dtype)];
+        step.output = output_of_[i];
+        for (int k = 0; k < code.arity; ++k) {
+            step.source[k] = program_.place(code.source[k]);
+            step.scalars |= static_cast<unsigned>(is_scalar(code.source[k])) << k;
+        }
+    }
+    // The steps of a strand, which know now what is a scalar.
+    StrandStep* list_strand(const Strand& strand, StrandStep* code) const {
+        const size_t first_input = program_.code.size();
+        const size_t first_constant = first_input + static_cast<size_t>(inputs_);
+        for (StrandStep step : strand.steps) {
+            const bool scalar =
+                step.place >= first_constant ||
+                (step.place >= first_input &&
+                 ports_[outputs_ + step.place - static_cast<int>(first_input)].scalar);
+            if (scalar && reads_elements(step.code)) step.code += kStrandToScalar;
+            *code++ = step;
+        }
+        return code;
+    }
+    // All that there is to do is one step, whose results go where they belong.
+    bool needs_no_register() const {
+        if (program_.code.empty()) return true;
+        if (step_count_ > 1) return false;
+        if (!steps_[0].strand) return steps_[0].output >= 0;
+        return std::all_of(steps_[0].strand->stored.begin(), steps_[0].strand->stored.end(),
+                           [&](uint8_t i) { return output_of_[i] >= 0; });
     }
 
     // An input with the memory of output k is still read behind instruction i.
@@ -304,7 +334,7 @@ class Machine {
 
     void choose_tile() {
         // A result that waits for the end of its tile waits in a register.
-        bool direct = program_.code.size() <= 1 && (program_.code.empty() || output_of_[0] >= 0);
+        bool direct = needs_no_register();
         int scratch = 0, widest = program_.widest_bits;
         for (int k = 0; k < outputs_ + inputs_; ++k) {
             const bool used_in_place = ports_[k].direct() || ports_[k].scalar;
@@ -398,6 +428,8 @@ class Machine {
     Port ports_[kMaxOperands];
     int8_t output_of_[kMaxInstructions];  // the output that an instruction writes at once, or -1
     Step steps_[kMaxInstructions];
+    int step_count_ = 0;
+    StrandStep strand_code_[kMaxStrandCode];
     int64_t tile_, register_bytes_;
     int64_t line_ = 1, line_phase_ = 0;  // elements of a line, and of one before the first element
     bool has_bool_ = false, has_far_ = false;
@@ -497,7 +529,7 @@ struct Lane {
     // What the next tile reads and writes far away is on its way while this one is computed.
     void plan_fetches(int64_t n) {
         fetch_count = 0;
-        const int64_t steps = std::max<int64_t>(static_cast<int64_t>(m.program_.code.size()), 1);
+        const int64_t steps = std::max(m.step_count_, 1);
         for (int k = 0; k < m.loop_.operands; ++k) {
             const Port& port = m.ports_[k];
             if (!port.ahead) continue;
@@ -516,28 +548,44 @@ struct Lane {
         }
     }
 
-    void execute(size_t i, int64_t n) {
-        const Step& step = m.steps_[i];
+    void execute(const Step& step, int64_t n) {
+        if (step.strand) return execute_strand(step, n);
         const void* sources[3] = {values[step.source[0]], values[step.source[1]],
                                   values[step.source[2]]};
         if (step.kernel && step.output < 0) {
-            step.kernel(const_cast<void*>(values[i]), sources, n, step.scalars);
+            step.kernel(const_cast<void*>(values[step.instruction]), sources, n, step.scalars);
         } else {
-            execute_slowly(i, sources, n);
+            execute_slowly(step, sources, n);
         }
     }
     // Conversions, and what is written at once.
-    void execute_slowly(size_t i, const void* const* sources, int64_t n) {
-        const Step& step = m.steps_[i];
-        std::byte* reg = slot(m.program_.registers[i]);
-        void* target = step.output >= 0 ? writers[step.output]->begin(n, reg) : reg;
+    void execute_slowly(const Step& step, const void* const* sources, int64_t n) {
+        void* target = begin(step.instruction, n);
         if (step.kernel) {
             step.kernel(target, sources, n, step.scalars);
         } else {
-            convert(target, m.program_.code[i], sources[0], step.scalars & 1, n);
+            convert(target, m.program_.code[step.instruction], sources[0], step.scalars & 1, n);
         }
+        end(step.instruction, n);
+    }
+    void execute_strand(const Step& step, int64_t n) {
+        const Strand& strand = *step.strand;
+        for (const uint8_t i : strand.stored) begin(i, n);
+        const DType dtype = m.program_.code[static_cast<size_t>(strand.first)].dtype;
+        kernels().strand[index(dtype)](step.code, values, n);
+        for (const uint8_t i : strand.stored) end(i, n);
+    }
+    // Finds the place of a result, and takes it to an output that is written at once.
+    void* begin(size_t i, int64_t n) {
+        const int8_t output = m.output_of_[i];
+        std::byte* reg = slot(m.program_.registers[i]);
+        void* target = output >= 0 ? writers[output]->begin(n, reg) : reg;
         values[i] = target;
-        if (step.output >= 0) writers[step.output]->end(n, target, spare(0));
+        return target;
+    }
+    void end(size_t i, int64_t n) {
+        const int8_t output = m.output_of_[i];
+        if (output >= 0) writers[output]->end(n, values[i], spare(0));
     }
 
     void convert(void* target, const Instruction& code, const void* source, bool scalar,
@@ -557,7 +605,7 @@ struct Lane {
             if (v.from == Value::From::Result && m.output_of_[v.index] == static_cast<int8_t>(k))
                 continue;
             const bool scalar = m.is_scalar(v);
-            const void* source = values[m.place_of(v)];
+            const void* source = values[m.program_.place(v)];
             void* target = writers[k]->begin(n, spare(0));
             // What does not lie where it goes is written from where it is.
             if (target != spare(0) || scalar) {
@@ -571,9 +619,9 @@ struct Lane {
     void run_tile(int64_t n) {
         load(n);
         if (m.has_far_) plan_fetches(n);
-        for (size_t i = 0, count = m.program_.code.size(); i < count; ++i) {
+        for (const Step* step = m.steps_; step < m.steps_ + m.step_count_; ++step) {
             if (m.has_far_) fetch_share();
-            execute(i, n);
+            execute(*step, n);
         }
         copy_outputs(n);
     }

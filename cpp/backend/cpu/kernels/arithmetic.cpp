@@ -190,7 +190,7 @@ struct Sign {
 };
 // NaN propagates: the comparison picks b where b is NaN.
 struct Max {
-    static constexpr bool kCommutes = true;
+    static constexpr bool kCommutes = false;  // +0 and -0 are equal, the second one is taken
     template <class T>
     static T apply(T a, T b) {
         const T larger = a > b ? a : b;
@@ -198,7 +198,7 @@ struct Max {
     }
 };
 struct Min {
-    static constexpr bool kCommutes = true;
+    static constexpr bool kCommutes = false;  // +0 and -0 are equal, the second one is taken
     template <class T>
     static T apply(T a, T b) {
         const T smaller = a < b ? a : b;

@@ -5,7 +5,6 @@ namespace asc::cpu::ASC_ISA {
 
 void fill_arithmetic(KernelTable& t);
 void fill_bits(KernelTable& t);
-void fill_combine(KernelTable& t);
 void fill_compare(KernelTable& t);
 void fill_complex(KernelTable& t);
 void fill_convert(KernelTable& t);
@@ -18,6 +17,7 @@ void fill_random(KernelTable& t);
 void fill_reduce(KernelTable& t);
 void fill_search(KernelTable& t);
 void fill_sort(KernelTable& t);
+void fill_strand(KernelTable& t);
 
 namespace {
 
@@ -26,9 +26,9 @@ namespace {
 
 using FillFn = void (*)(KernelTable&);
 constexpr FillFn kFiles[] = {
-    fill_arithmetic, fill_bits,   fill_combine,   fill_compare, fill_complex,
-    fill_convert,    fill_copy,   fill_decompose, fill_fft,     fill_gemm,
-    fill_math,       fill_random, fill_reduce,    fill_search,  fill_sort,
+    fill_arithmetic, fill_bits,      fill_compare, fill_complex, fill_convert,
+    fill_copy,       fill_decompose, fill_fft,     fill_gemm,    fill_math,
+    fill_random,     fill_reduce,    fill_search,  fill_sort,    fill_strand,
 };
 
 KernelTable table;

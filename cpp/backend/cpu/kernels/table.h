@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 
+#include "backend/cpu/kernels/strand.h"
 #include "core/dtype.h"
 #include "graph/ops.h"
 
@@ -211,11 +212,6 @@ inline constexpr int64_t kLaneBytes = 64;
 // random.cpp: blocks of four words that are made side by side.
 inline constexpr int kRandomTile = 16;
 
-// combine.cpp: the place of an operation that is combined with another one, or -1.
-constexpr int combine_index(Op op) {
-    return op == Op::Add ? 0 : op == Op::Subtract ? 1 : op == Op::Multiply ? 2 : -1;
-}
-
 // fft.cpp
 // Transforms run on `lanes` sequences at once, one in each lane of a vector. Split memory holds,
 // for each number of the sequences, the real parts of all lanes and then the imaginary ones.
@@ -322,9 +318,7 @@ struct FftKernels {
 struct KernelTable {
     const char* isa;
     ElementwiseFn elementwise[kNumOps][kNumDTypes];  // null where there is no native kernel
-    // By dtype (float32 and float64), first operation, second operation: dst = second(first(src[0],
-    // src[1]), src[2]); then the same with the operands of the second one exchanged.
-    ElementwiseFn combined[kNumDTypes][3][3][2];
+    StrandFn strand[kNumDTypes];                     // strand.cpp: float32, float64
     ConvertFn convert[kNumDTypes][kNumDTypes];
     // bits.cpp: packed bits; a position counts bits from an address. No byte outside a range is
     // touched, no bit outside a destination range changes.
