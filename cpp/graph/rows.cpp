@@ -11,7 +11,7 @@ namespace asc {
 namespace {
 
 // What the operands of one block should take, within the second level of cache, and the most.
-constexpr int64_t kBlockBytes = 1 << 19;
+constexpr int64_t kBlockBytes = 1 << 18;
 constexpr int64_t kMostBytes = 1 << 20;
 // Groups that run together: more of them would leave little room for each.
 constexpr size_t kMostGroups = 16;

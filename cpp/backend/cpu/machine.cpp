@@ -1,7 +1,8 @@
 #include "backend/cpu/machine.h"
 
 #include <atomic>
-#include <optional>
+#include <new>
+#include <type_traits>
 #include <utility>
 
 #include "backend/cpu/cache.h"
@@ -97,9 +98,9 @@ struct Step {
     const Strand* strand;    // or null
     const StrandStep* code;  // of the strand
     uint8_t instruction;     // of others
-    uint8_t source[3] = {};  // places in a Lane's list of values
-    int8_t output = -1;      // that is written at once, or -1
-    unsigned scalars = 0;
+    uint8_t source[3];       // places in a Lane's list of values
+    int8_t output;           // that is written at once, or -1
+    unsigned scalars;
 };
 
 // One run of a program: what all threads share.
@@ -273,6 +274,8 @@ class Machine {
         step.kernel =
             code.converts ? nullptr : kernels().elementwise[index(code.op)][index(code.dtype)];
         step.output = output_of_[i];
+        step.scalars = 0;
+        std::fill_n(step.source, 3, uint8_t{0});
         for (int k = 0; k < code.arity; ++k) {
             step.source[k] = program_.place(code.source[k]);
             step.scalars |= static_cast<unsigned>(is_scalar(code.source[k])) << k;
@@ -436,13 +439,32 @@ class Machine {
     int64_t bool_offset_ = 0;
 };
 
+// An object that is made later; nothing is cleared before, as for an optional.
+template <class T>
+class Late {
+  public:
+    Late() {}
+    template <class... Args>
+    void emplace(Args&&... args) {
+        static_assert(std::is_trivially_destructible_v<T>);
+        new (&value_) T(std::forward<Args>(args)...);
+    }
+    T& operator*() { return value_; }
+    T* operator->() { return &value_; }
+
+  private:
+    union {
+        T value_;
+    };
+};
+
 // The state of one thread.
 struct Lane {
     const Machine& m;
     std::byte* registers;
     Loop rows;  // of the memory for outputs without a storage
-    std::optional<Reader> readers[kMaxOperands];
-    std::optional<Writer> writers[kMaxOperands];
+    Late<Reader> readers[kMaxOperands];
+    Late<Writer> writers[kMaxOperands];
     // Where the values of a tile are: results first, then inputs, then constants.
     const void* values[kMaxInstructions + kMaxOperands + kMaxConstants];
     // Memory of the next tile that is asked for while this one is computed, a share at each step.
