@@ -102,6 +102,80 @@ def test_qr(dtype, mode, shape):
     assert error(adjoint(wide(q)) @ wide(q), eye, eye) < 2 * max(min(m, n), 4) ** 0.5
 
 
+# Around the least rows of two blocks, odd pairs of blocks, and the widest that goes in blocks.
+TALL = [(1023, 1), (1024, 1), (1024, 5), (1025, 64), (1560, 65), (2100, 17), (2047, 128)]
+TALL += [(2048, 128), (2048, 129), (9000, 16)]
+
+
+def assert_columns_decomposed(a: np.ndarray, q, r, what: str = "random"):
+    """Check Q R of a matrix whose columns may have any sizes, each against its own."""
+    m, n = a.shape
+    q, r = np.asarray(q), np.asarray(r)
+    assert q.shape == (m, n)
+    assert np.array_equal(r, np.triu(r))
+    sizes = np.linalg.norm(a.astype("c16"), axis=0)
+    units = np.where(sizes == 0, 1, 2.0 ** np.round(np.log2(np.where(sizes == 0, 1, sizes))))
+    units = units.astype("f8")
+    rest = (wide(q) @ (wide(r) / units) - wide(a) / units).astype("c16")
+    limit = 4 * max(n, 4) ** 0.5 * np.finfo(a.dtype).eps
+    assert np.linalg.norm(rest, axis=0).max() < limit, what
+    eye = np.eye(n, dtype=a.dtype)
+    assert error(adjoint(wide(q)) @ wide(q), eye, eye) < 2 * max(n, 4) ** 0.5, what
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", TALL)
+def test_qr_of_tall_matrices(dtype, shape):
+    a = random(np.random.default_rng(shape[0]), dtype, *shape)
+    assert_columns_decomposed(a, *xp.linalg.qr(xp.asarray(a)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_qr_of_tall_matrices_of_any_kind(dtype):
+    rng = np.random.default_rng(7)
+    a = random(rng, dtype, 2100, 40)
+    top = float(np.finfo(dtype).max) ** 0.4
+    kinds = {
+        "graded columns": a * np.logspace(-1, 1, 40, base=top),
+        "graded rows": a * np.logspace(0, -12, 2100)[:, None],
+        "equal columns": np.repeat(a[:, :4], 10, axis=1),
+        "zero columns": a * (np.arange(40) % 3 != 0),
+        "zeros": a * 0,
+        "rows of a single block": a * (np.arange(2100) < 60)[:, None],
+        "nearly dependent columns": a[:, :1] + 1e-6 * a,
+    }
+    for name, x in kinds.items():
+        kind = x.astype(dtype)
+        assert_columns_decomposed(kind, *xp.linalg.qr(xp.asarray(kind)), what=name)
+    turned = xp.asarray(np.ascontiguousarray(a.T)).T
+    strided = xp.asarray(np.repeat(np.repeat(a, 2, axis=0), 3, axis=1))[::2, ::3]
+    reverse = xp.asarray(np.ascontiguousarray(a[::-1]))[::-1, :]
+    want = [np.asarray(part) for part in xp.linalg.qr(xp.asarray(a))]
+    for other in (turned, strided, reverse):
+        for got, part in zip(xp.linalg.qr(other), want, strict=True):
+            assert np.array_equal(np.asarray(got), part)
+    a[1500, 20] = np.nan
+    for part in xp.linalg.qr(xp.asarray(a)):
+        assert np.isnan(np.asarray(part)).any()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(1024, 3), (5000, 30)])
+def test_qr_of_tall_matrices_has_the_same_bits_on_any_number_of_threads(dtype, shape):
+    a = random(np.random.default_rng(8), dtype, 2, *shape)
+    before, found = xp.runtime.get_num_threads(), set()
+    try:
+        for threads in (1, 2, 3, 8):
+            xp.runtime.set_num_threads(threads)
+            q, r = xp.linalg.qr(xp.asarray(a))
+            found.add(np.asarray(q).tobytes() + np.asarray(r).tobytes())
+            parts = [xp.linalg.qr(xp.asarray(x)) for x in a]
+            found.add(b"".join(np.asarray(p[k]).tobytes() for k in (0, 1) for p in parts))
+    finally:
+        xp.runtime.set_num_threads(before)
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("scale", [-1.0, -0.6, 0.6, 1.0])
 def test_columns_of_any_scale(dtype, scale):

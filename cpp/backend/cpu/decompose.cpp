@@ -4,6 +4,8 @@
 #include <atomic>
 #include <complex>
 #include <cstring>
+#include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "backend/cpu/gemm.h"
@@ -15,6 +17,9 @@ namespace {
 
 // Columns whose reflections are one product: more would cost more than they save.
 constexpr int64_t kReflections = 128;
+// Tall matrices are factored in blocks of at least so many rows, and so many times their columns:
+// what is done twice, the factors of the blocks, stays small beside the blocks.
+constexpr int64_t kTallRows = 512, kTallColumns = 8;
 // Columns that a task takes along in LU and in triangular systems.
 constexpr int64_t kBlockColumns = 64;
 // Columns of LU in such blocks: they are read once for each block, and should stay in cache.
@@ -47,7 +52,7 @@ const DecomposeKernels& blocks() {
 int64_t half(int64_t n, int64_t block) { return (n / block + 1) / 2 * block; }
 
 template <class T>
-void copy(Matrix<T> dst, Matrix<T> src) {
+void copy(Matrix<T> dst, std::type_identity_t<Matrix<const T>> src) {
     for (int64_t i = 0; i < src.rows; ++i) copy_elements(dst.row(i), src.row(i), src.cols);
 }
 // dst = the transpose of src.
@@ -65,6 +70,7 @@ class Own {
         : buffer_(std::max<int64_t>(1, rows * cols) * static_cast<int64_t>(sizeof(T))),
           matrix_{static_cast<T*>(buffer_.data()), rows, cols, cols} {}
     operator const Matrix<T>&() const { return matrix_; }
+    operator Matrix<const T>() const { return matrix_; }
     const Matrix<T>* operator->() const { return &matrix_; }
 
   private:
@@ -337,52 +343,55 @@ void reflect(Matrix<T> c, Matrix<T> v, const GemmOperand& t, const Parallel& par
     subtract_product<T>(c, operand(v), v.cols, scaled, par);
 }
 
-// Q = I - V T V^H for the Q R of a: v gets V, with ones and zeros where they belong, and t gets T.
+// Q = I - V T V^H for the Q R of a, which becomes V, with ones and zeros where they belong; t gets
+// T, and the upper triangle of r gets R.
 template <class T>
-void reflections(Matrix<T> a, Matrix<T> v, Matrix<T> t, const Parallel& par) {
+void reflections(Matrix<T> a, Matrix<T> r, Matrix<T> t, const Parallel& par) {
     if (a.cols <= kPanel<T>) {
         const Panel<T> panel(a);
         const Own<T> small(a.cols, kPanel<T>);
         blocks<T>().qr(panel->data, a.rows, a.cols, small->data);
         copy(t, small->left(a.cols));
-        copy(v, panel->left(a.cols));
+        copy(a, panel->left(a.cols));
         for (int64_t i = 0; i < a.cols; ++i) {
-            copy_elements(a.row(i) + i, panel->row(i) + i, a.cols - i);
-            v.row(i)[i] = T(1);
-            zero_elements(v.row(i) + i + 1, a.cols - i - 1);
+            copy_elements(r.row(i) + i, a.row(i) + i, a.cols - i);
+            a.row(i)[i] = T(1);
+            zero_elements(a.row(i) + i + 1, a.cols - i - 1);
         }
         return;
     }
     const int64_t n = half(a.cols, kPanel<T>), m = a.cols - n;
+    const Matrix<T> left = a.left(n), right = a.right(n);
     const Matrix<T> first = t.block(0, 0, n, n), second = t.block(n, n, m, m);
-    reflections(a.left(n), v.left(n), first, par);
-    reflect(a.right(n), v.left(n), Adjoint<T>(first), par);
-    for (int64_t i = 0; i < n; ++i) zero_elements(v.row(i) + n, m);
+    reflections(left, r.block(0, 0, n, n), first, par);
+    reflect(right, left, Adjoint<T>(first), par);
+    copy(r.block(0, n, n, m), right.top(n));
+    for (int64_t i = 0; i < n; ++i) zero_elements(right.row(i), m);
     for (int64_t i = n; i < a.cols; ++i) zero_elements(t.row(i), n);
-    reflections(a.right(n).below(n), v.right(n).below(n), second, par);
+    reflections(right.below(n), r.block(n, n, m, m), second, par);
     // The corner of T: -T1 (V1^H V2) T2.
     const Matrix<T> corner = t.block(0, n, n, m);
     const Own<T> between(n, m), scaled(n, m);
-    multiply<T>(between, Adjoint<T>(v.left(n).below(n)), a.rows - n, operand(v.right(n).below(n)),
-                par);
+    multiply<T>(between, Adjoint<T>(left.below(n)), a.rows - n, operand(right.below(n)), par);
     multiply<T>(scaled, operand<T>(between), m, operand(second), par);
     for (int64_t i = 0; i < n; ++i) zero_elements(corner.row(i), m);
     subtract_product<T>(corner, operand(first), n, scaled, par);
 }
 
-}  // namespace
-
+// Q R of a matrix, which changes.
 template <class T>
-void qr(Matrix<T> a, Matrix<T> q, const Parallel& par) {
+void qr_in_place(Matrix<T> a, Matrix<T> q, Matrix<T> r, const Parallel& par) {
     const int64_t k = std::min(a.rows, a.cols);
-    const Own<T> v(a.rows, k), t(k, kReflections);
+    const Own<T> t(k, kReflections);
     const auto width = [&](int64_t j) { return std::min(kReflections, k - j); };
-    const auto vectors = [&](int64_t j) { return v->block(j, j, a.rows - j, width(j)); };
+    const auto vectors = [&](int64_t j) { return a.block(j, j, a.rows - j, width(j)); };
     const auto factor = [&](int64_t j) { return t->block(j, 0, width(j), width(j)); };
     for (int64_t j = 0; j < k; j += kReflections) {
-        const Matrix<T> rest = a.right(j).below(j);
-        reflections(rest.left(width(j)), vectors(j), factor(j), par);
-        reflect(rest.right(width(j)), vectors(j), Adjoint<T>(factor(j)), par);
+        const int64_t n = width(j);
+        const Matrix<T> right = a.right(j + n).below(j);
+        reflections(vectors(j), r.block(j, j, n, n), factor(j), par);
+        reflect(right, vectors(j), Adjoint<T>(factor(j)), par);
+        copy(r.block(j, j + n, n, right.cols), right.top(n));
     }
     for (int64_t i = 0; i < q.rows; ++i) {
         zero_elements(q.row(i), q.cols);
@@ -399,6 +408,53 @@ void qr(Matrix<T> a, Matrix<T> q, const Parallel& par) {
     }
 }
 
+// Blocks of rows of a tall matrix, an even number: 0 where it is factored as a whole.
+int64_t tall_blocks(int64_t rows, int64_t cols) {
+    if (cols > kReflections) return 0;
+    return rows / std::max(kTallRows, kTallColumns * cols) / 2 * 2;
+}
+
+// Q R of a tall matrix: each block of rows is factored by one thread, and then their R, one below
+// the other. The Q of the blocks times that of the second step is Q.
+template <class T>
+void qr_of_tall(Matrix<const T> a, Matrix<T> q, Matrix<T> r, const Parallel& par) {
+    const int64_t n = a.cols, blocks = tall_blocks(a.rows, n);
+    const auto rows_of = [&](auto x, int64_t i) {
+        const int64_t first = i * a.rows / blocks;
+        return x.block(first, 0, (i + 1) * a.rows / blocks - first, n);
+    };
+    const auto square = [&](Matrix<T> x, int64_t i) { return x.block(i * n, 0, n, n); };
+    const Own<T> v(a.rows, n), t(blocks * n, n), stack(blocks * n, n), between(blocks * n, n);
+    run_each(par, blocks, [&](int64_t i) {
+        copy(rows_of(Matrix<T>(v), i), rows_of(a, i));
+        zero_elements(square(stack, i).data, n * n);
+        reflections(rows_of(Matrix<T>(v), i), square(stack, i), square(t, i), kAlone);
+    });
+    qr<T>(stack, between, r, par);
+    // (I - V T V^H) times a square above zeros.
+    run_each(par, blocks, [&](int64_t i) {
+        const Matrix<T> vectors = rows_of(Matrix<T>(v), i), block = rows_of(q, i);
+        const Matrix<T> right = square(between, i);
+        const Own<T> products(n, n), scaled(n, n);
+        multiply<T>(products, Adjoint<T>(vectors.top(n)), n, operand(right), kAlone);
+        multiply<T>(scaled, operand(square(t, i)), n, operand<T>(products), kAlone);
+        std::transform(scaled->data, scaled->data + n * n, scaled->data, std::negate<T>());
+        multiply<T>(block, operand(vectors), n, operand<T>(scaled), kAlone);
+        std::transform(block.data, block.data + n * n, right.data, block.data, std::plus<T>());
+    });
+}
+
+}  // namespace
+
+template <class T>
+void qr(Matrix<const T> a, Matrix<T> q, Matrix<T> r, const Parallel& par) {
+    for (int64_t i = 0; i < r.rows; ++i) zero_elements(r.row(i), std::min(i, r.cols));
+    if (q.cols == a.cols && tall_blocks(a.rows, a.cols) > 0) return qr_of_tall(a, q, r, par);
+    const Own<T> own(a.rows, a.cols);
+    copy<T>(own, a);
+    qr_in_place<T>(own, q, r, par);
+}
+
 #define ASC_INSTANTIATE(T)                                                       \
     template bool lu(Matrix<T>, int64_t*, const Parallel&);                      \
     template void exchange_rows(Matrix<T>, const int64_t*, int64_t);             \
@@ -406,7 +462,7 @@ void qr(Matrix<T> a, Matrix<T> q, const Parallel& par) {
     template void invert(Matrix<T>, const int64_t*, Matrix<T>, const Parallel&); \
     template void solve_upper(Matrix<T>, Matrix<T>, const Parallel&);            \
     template bool cholesky_upper(Matrix<T>, const Parallel&);                    \
-    template void qr(Matrix<T>, Matrix<T>, const Parallel&);
+    template void qr(Matrix<const T>, Matrix<T>, Matrix<T>, const Parallel&);
 ASC_INSTANTIATE(float)
 ASC_INSTANTIATE(double)
 ASC_INSTANTIATE(std::complex<float>)

@@ -1,12 +1,14 @@
 // LU, Cholesky and QR factors of a matrix, and triangular systems: recursions over halves of the
 // matrix that end in small blocks (kernels/decompose.cpp), with products between them. A few
-// hundred columns of LU go block by block, the columns of many right sides in tasks of their own.
+// hundred columns of LU go block by block, the columns of many right sides in tasks of their own,
+// the rows of a tall matrix into QR in blocks.
 //
 // T: float, double, or std::complex of them. What does the work is spread over the worker threads;
 // the results do not depend on their number.
 #pragma once
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "backend/cpu/kernels/table.h"
 
@@ -19,6 +21,11 @@ struct Matrix {
     int64_t rows, cols, stride;
 
     T* row(int64_t i) const { return data + i * stride; }
+    operator Matrix<const T>() const
+        requires(!std::is_const_v<T>)
+    {
+        return {data, rows, cols, stride};
+    }
     Matrix block(int64_t i, int64_t j, int64_t m, int64_t n) const {
         return {data + i * stride + j, m, n, stride};
     }
@@ -61,9 +68,9 @@ void invert(Matrix<T> lu, const int64_t* columns, Matrix<T> x, const Parallel& p
 template <class T>
 bool cholesky_upper(Matrix<T> a, const Parallel& par);
 
-// A = Q R: the upper triangle of `a` becomes R, what is below may change; q gets the first columns
-// of Q, as many as it has, at least min(rows, cols).
+// A = Q R; q, whose rows lie together, gets the first columns of Q, as many as it has, at least
+// min(rows, cols), and r as many rows of R.
 template <class T>
-void qr(Matrix<T> a, Matrix<T> q, const Parallel& par);
+void qr(Matrix<const T> a, Matrix<T> q, Matrix<T> r, const Parallel& par);
 
 }  // namespace asc::cpu

@@ -601,17 +601,9 @@ Outcome qr_of(const Rectangles& a, T* q, T* r, bool complete, const Parallel& pa
     const double work = 4.0 * static_cast<double>(size) * static_cast<double>(k);
     if (lane_bytes<T>(a.m + 1, a.n + columns) <= kMostLaneBytes)
         return qr_in_lanes<T>(a, q, r, columns, work, par);
-    const int64_t stride = padded<T>(a.n), bytes = a.m * stride * static_cast<int64_t>(sizeof(T));
-    return for_each_matrix(par, a.batch, work, bytes, [=](int64_t i, void* memory) {
-        const Matrix<T> x{static_cast<T*>(memory), a.m, a.n, stride};
-        copy_rows(x, static_cast<const T*>(a.data) + i * size);
-        qr(x, matrix(q, i, a.m, columns), par);
-        const Matrix<T> triangle = matrix(r, i, columns, a.n);
-        for (int64_t row = 0; row < columns; ++row) {
-            const int64_t below = std::min(row, a.n);
-            zero_elements(triangle.row(row), below);
-            copy_elements(triangle.row(row) + below, x.row(row) + below, a.n - below);
-        }
+    return for_each_matrix(par, a.batch, work, 0, [=](int64_t i, void*) {
+        const Matrix<const T> x = matrix(static_cast<const T*>(a.data), i, a.m, a.n);
+        qr(x, matrix(q, i, a.m, columns), matrix(r, i, columns, a.n), par);
         return Failure::None;
     });
 }

@@ -109,17 +109,19 @@ struct Decompose {
 
     // ---- QR ----
 
+    // A row of a panel and its number in one column, in every lane.
+    struct Loaded {
+        V row[kVectors], re, im;
+    };
     // Sums of conj(row[j]) * row, for two rows side by side.
     struct Sums {
         V re[2][kVectors] = {}, im[2][kVectors] = {};
         template <int side>
-        [[gnu::always_inline]] inline void add(const R* row, Number c) {
-            const V x = broadcast<R>(c.re), y = broadcast<R>(c.im);
+        [[gnu::always_inline]] inline void add(const Loaded& x) {
 #pragma GCC unroll 8
             for (int k = 0; k < kVectors; ++k) {
-                re[side][k] = multiply_add(x, load(row + k * W), re[side][k]);
-                if constexpr (kComplex)
-                    im[side][k] = multiply_add(y, load(row + k * W), im[side][k]);
+                re[side][k] = multiply_add(x.re, x.row[k], re[side][k]);
+                if constexpr (kComplex) im[side][k] = multiply_add(x.im, x.row[k], im[side][k]);
             }
         }
         void result(R* out) const {
@@ -149,9 +151,9 @@ struct Decompose {
                 if (count >> level & 1) add_to(out, levels[level]);
         }
     };
-    // The sums over rows [first, m), which `prepare` has seen.
+    // The sums over rows [first, m), as `take` loads them.
     template <class F>
-    static void column_products(R* a, int64_t first, int64_t m, int64_t j, R* out, F prepare) {
+    static void column_products(R* a, int64_t first, int64_t m, R* out, F take) {
         constexpr int64_t kBlock = 64;
         Pairwise blocks;
         int64_t i = first;
@@ -159,16 +161,10 @@ struct Decompose {
             const int64_t end = m - i < kBlock ? m : i + kBlock;
             Sums sums;
             for (; i + 2 <= end; i += 2) {
-                R *one = a + i * kWidth, *two = one + kWidth;
-                prepare(one);
-                prepare(two);
-                sums.template add<0>(one, read(one + j * P));
-                sums.template add<1>(two, read(two + j * P));
+                sums.template add<0>(take(a + i * kWidth));
+                sums.template add<1>(take(a + (i + 1) * kWidth));
             }
-            for (; i < end; ++i) {
-                prepare(a + i * kWidth);
-                sums.template add<0>(a + i * kWidth, read(a + i * kWidth + j * P));
-            }
+            for (; i < end; ++i) sums.template add<0>(take(a + i * kWidth));
             sums.result(out);
             if (end == m && blocks.count == 0) return;
             blocks.add(out);
@@ -176,7 +172,14 @@ struct Decompose {
         blocks.result(out);
     }
     static void column_products(R* a, int64_t first, int64_t m, int64_t j, R* out) {
-        column_products(a, first, m, j, out, [](R*) {});
+        column_products(a, first, m, out, [j](const R* row) __attribute__((always_inline)) {
+            Loaded x;
+            for (int k = 0; k < kVectors; ++k) x.row[k] = load(row + k * W);
+            const Number c = read(row + j * P);
+            x.re = broadcast<R>(c.re);
+            x.im = broadcast<R>(c.im);
+            return x;
+        });
     }
 
     // H = I - tau v v^H takes column j to beta at row j and zeros below; v is 1 at row j and below
@@ -220,6 +223,53 @@ struct Decompose {
         column_products(a, j + 1, m, j, products);
         return {r.tau, {1, {1}}, r.beta * power(e)};
     }
+
+    // The bits that both have.
+    static V both(V x, V y) {
+        using Bits = decltype(x != y);
+        return reinterpret_cast<V>(reinterpret_cast<Bits>(x) & reinterpret_cast<Bits>(y));
+    }
+    // Rows below row j are reflected and read again for column `next`. All of it happens in
+    // registers: a load that meets two stores on their way would wait for them.
+    struct Reflecting {
+        Inverse inverted;
+        int64_t j, next;
+        Row minus;
+        V keep[kVectors];  // bits: all but column j
+        Number factor;
+
+        // `update` is -1 in column j.
+        Reflecting(const Inverse& inverse, const R* update, int64_t column, int64_t following)
+            : inverted(inverse),
+              j(column),
+              next(following),
+              minus(update),
+              factor(read(update + following * P)) {
+            R others[kWidth];
+            for (int64_t c = 0; c < kWidth; ++c) others[c] = c / P == column ? 0 : 1;
+            for (int k = 0; k < kVectors; ++k)
+                keep[k] = reinterpret_cast<V>(load(others + k * W) != V{});
+        }
+        [[gnu::always_inline]] inline Loaded operator()(R* row) const {
+            const Number v = inverted(read(row + j * P)), x = read(row + next * P);
+            const V re = broadcast<R>(-v.re), im = broadcast<R>(-v.im);
+            Loaded y;
+            y.re = multiply_add(re, broadcast<R>(factor.re), broadcast<R>(x.re));
+            if constexpr (kComplex) {
+                y.re = multiply_add(im, broadcast<R>(-factor.im), y.re);
+                y.im = multiply_add(re, broadcast<R>(factor.im), broadcast<R>(x.im));
+                y.im = multiply_add(im, broadcast<R>(factor.re), y.im);
+            }
+#pragma GCC unroll 8
+            for (int k = 0; k < kVectors; ++k) {
+                // Column j becomes 0 - v * -1.
+                y.row[k] = multiply_add(re, minus.v[0][k], both(load(row + k * W), keep[k]));
+                if constexpr (kComplex) y.row[k] = multiply_add(im, minus.v[1][k], y.row[k]);
+                store(row + k * W, y.row[k]);
+            }
+            return y;
+        }
+    };
 
     // Exponents of the columns where some are so large or small that products of two might leave
     // the range; their largest elements are near 1 then.
@@ -283,16 +333,12 @@ struct Decompose {
                 write(update + c * P, c > j ? times(conj(r.tau), sum) : Number{});
             }
             extend(t, row, r.tau, j);
-            const Row minus(update);
-            subtract(top, {1}, minus);
+            subtract(top, {1}, Row(update));
             write(top + j * P, {r.beta});
-            const auto reflect = [&](R* at) __attribute__((always_inline)) {
-                const Number v = r.inverted(read(at + j * P));
-                subtract(at, v, minus);
-                write(at + j * P, v);
-            };
+            write(update + j * P, {-1});
+            const Reflecting reflect(r.inverted, update, j, j + 1 < n ? j + 1 : 0);
             if (j + 1 < m) reflect(top + kWidth);
-            column_products(a, j + 2, m, j + 1 < n ? j + 1 : 0, products, reflect);
+            column_products(a, j + 2, m, products, reflect);
         }
         scales.restore(a, n);
     }
