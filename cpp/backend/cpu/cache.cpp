@@ -31,9 +31,4 @@ int64_t stream_bytes() {
     return bytes;
 }
 
-int64_t near_bytes() {
-    static const int64_t bytes = std::max(level_bytes(2), int64_t{1} << 20) / 2;
-    return bytes;
-}
-
 }  // namespace asc::cpu

@@ -4,10 +4,8 @@
 
 namespace asc::cpu {
 
-// Memory of at least this many bytes does not stay in the caches: results are written past them.
+// Memory of at least this many bytes does not stay in the caches: results are written past them, and
+// inputs are fetched ahead.
 int64_t stream_bytes();
-// Memory of at least this many bytes does not stay in the cache of one core: inputs are fetched
-// ahead.
-int64_t near_bytes();
 
 }  // namespace asc::cpu

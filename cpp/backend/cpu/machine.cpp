@@ -340,7 +340,8 @@ class Machine {
         bool direct = needs_no_register();
         int scratch = 0, widest = program_.widest_bits;
         for (int k = 0; k < outputs_ + inputs_; ++k) {
-            const bool used_in_place = ports_[k].direct() || ports_[k].scalar;
+            const bool used_in_place =
+                ports_[k].direct() || ports_[k].scalar || (k < outputs_ && ports_[k].packed());
             direct &= used_in_place;
             scratch += k >= outputs_ && !used_in_place;
             widest = std::max(widest, static_cast<int>(bits(ports_[k].memory)));
@@ -355,20 +356,20 @@ class Machine {
         tile_ = tile_shift < 0 ? tile_ >> -tile_shift : tile_ << tile_shift;
         tile_ = std::max<int64_t>(tile_ / 64 * 64, 64);
         tile_ = std::min(tile_, (call_.outputs[0].size() + 63) / 64 * 64);
-        register_bytes_ = direct ? 0 : (tile_ * widest / 8 + 63) / 64 * 64;
+        // Of packed bool that ends within a word.
+        if (direct) widest = has_bool_;
+        register_bytes_ = (tile_ * widest / 8 + 63) / 64 * 64;
         if (tiling_ == Tiling::Blocks) grid_ = Grid(loop_, transposed_bytes(), tile_);
     }
 
-    // What lies beyond the caches is fetched while the tile before it is computed. Parts may be too
-    // short for it.
+    // What lies beyond the caches is fetched while the tile before it is computed; from the third
+    // cache the processor fetches ahead by itself.
     void find_far() {
         for (int k = 0; k < loop_.operands; ++k) {
             Port& port = ports_[k];
             if (!port.base || !port.adjacent || port.streams || is_bool(port.memory)) continue;
             const Storage& storage = *arrays_[k]->storage;
-            const int64_t far_away =
-                in_parts_ ? far_bytes(storage) : std::min(near_bytes(), far_bytes(storage));
-            port.ahead = storage.nbytes() >= far_away;
+            port.ahead = storage.nbytes() >= far_bytes(storage);
             has_far_ |= port.ahead;
         }
     }

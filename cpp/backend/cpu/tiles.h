@@ -53,6 +53,8 @@ struct Port {
 
     // Kernels use the elements where they lie.
     bool direct() const { return adjacent && memory == reg && !is_bool(memory) && !streams; }
+    // The same for packed bool, up to its last word.
+    bool packed() const { return adjacent && is_bool(memory) && is_bool(reg); }
     std::byte* at(int64_t offset) const { return base + offset * itemsize(memory); }
 
     Ref<Block> block;  // kept while another thread may write and move the storage off it
@@ -169,8 +171,7 @@ class Writer {
     // Where the next n results go: the memory itself or the register.
     void* begin(int64_t n, std::byte* reg) {
         const int64_t at = cursor_.offset();
-        in_place_ = port_.direct() || (is_bool(port_.reg) && is_bool(port_.memory) &&
-                                       port_.adjacent && word_aligned(base_, at) && n % 64 == 0);
+        in_place_ = port_.direct() || (port_.packed() && word_aligned(base_, at) && n % 64 == 0);
         if (!in_place_) return reg;
         return is_bool(port_.memory) ? base_ + at / 8 : address(at);
     }
