@@ -4,8 +4,8 @@
 
 namespace asc::cpu {
 
-// Memory of at least this many bytes does not stay in the caches: results are written past them, and
-// inputs are fetched ahead.
+// Memory of at least this many bytes does not stay in the caches: results are written past them,
+// and inputs are fetched ahead.
 int64_t stream_bytes();
 
 }  // namespace asc::cpu
