@@ -130,6 +130,7 @@ class Machine {
         list_steps();
         choose_tile();
         align_tiles();
+        plain_ = is_plain();
     }
 
     void run() {
@@ -324,6 +325,21 @@ class Machine {
         return false;
     }
 
+    // All operands are used where they lie: tiles need neither readers nor writers.
+    bool is_plain() const {
+        if (in_parts_ || tiling_ == Tiling::Blocks || has_far_ || program_.code.empty())
+            return false;
+        for (int k = 0; k < outputs_; ++k) {
+            const Value& v = program_.outputs[static_cast<size_t>(k)].value;
+            if (!ports_[k].direct() || v.from != Value::From::Result || output_of_[v.index] != k)
+                return false;
+        }
+        return std::all_of(ports_ + outputs_, ports_ + loop_.operands, [](const Port& port) {
+            const bool scalar = port.scalar && port.memory == port.reg && !is_bool(port.reg);
+            return port.direct() || port.constant || scalar;
+        });
+    }
+
     // Tiles end where lines of a result end that is written past the caches.
     void align_tiles() {
         for (int k = 0; k < outputs_; ++k) {
@@ -419,6 +435,7 @@ class Machine {
     }
 
     void run_range(int64_t first, int64_t last, std::byte* scratch) const;
+    void run_plain(Lane& lane, int64_t first, int64_t last) const;
     void run_blocks(Lane& lane, int64_t first, int64_t last) const;
 
     const bool in_parts_;
@@ -436,7 +453,7 @@ class Machine {
     StrandStep strand_code_[kMaxStrandCode];
     int64_t tile_, register_bytes_;
     int64_t line_ = 1, line_phase_ = 0;  // elements of a line, and of one before the first element
-    bool has_bool_ = false, has_far_ = false;
+    bool has_bool_ = false, has_far_ = false, plain_ = false;
     int64_t bool_offset_ = 0;
 };
 
@@ -598,6 +615,26 @@ struct Lane {
         kernels().strand[index(dtype)](step.code, values, n);
         for (const uint8_t i : strand.stored) end(i, n);
     }
+    // Of a plain machine: what is written has its place.
+    void execute_in_place(int64_t n) {
+        for (const Step* step = m.steps_; step < m.steps_ + m.step_count_; ++step) {
+            if (step->strand) {
+                const Instruction& first =
+                    m.program_.code[static_cast<size_t>(step->strand->first)];
+                kernels().strand[index(first.dtype)](step->code, values, n);
+                continue;
+            }
+            void* target = const_cast<void*>(values[step->instruction]);
+            const void* sources[3] = {values[step->source[0]], values[step->source[1]],
+                                      values[step->source[2]]};
+            if (step->kernel) {
+                step->kernel(target, sources, n, step->scalars);
+            } else {
+                convert(target, m.program_.code[step->instruction], sources[0], step->scalars & 1,
+                        n);
+            }
+        }
+    }
     // Finds the place of a result, and takes it to an output that is written at once.
     void* begin(size_t i, int64_t n) {
         const int8_t output = m.output_of_[i];
@@ -677,9 +714,64 @@ void Machine::run_blocks(Lane& lane, int64_t first, int64_t last) const {
     }
 }
 
+void Machine::run_plain(Lane& lane, int64_t first, int64_t last) const {
+    struct Pointer {
+        const void** value;
+        const std::byte* row;
+        int64_t size, row_step;  // bytes
+    };
+    const int axis = loop_.ndim - 2;
+    const int64_t width = loop_.inner();
+    Pointer pointers[kMaxOperands];
+    for (int64_t at = first, n; at < last;) {
+        lane.for_each_cursor([&](Cursor& cursor) { cursor.seek(at); });
+        Pointer* end = pointers;
+        auto add = [&](int slot, Cursor& cursor, const void** value) {
+            const Port& port = ports_[slot];
+            const int64_t size = itemsize(port.memory);
+            *end++ = {value, port.at(cursor.offset()), port.scalar ? 0 : size,
+                      axis < 0 ? 0 : loop_.strides[slot][axis] * size};
+        };
+        for (int k = 0; k < outputs_; ++k) {
+            const uint8_t result = program_.outputs[static_cast<size_t>(k)].value.index;
+            add(k, lane.writers[k]->cursor(), lane.values + result);
+        }
+        const void** value = lane.values + program_.code.size();
+        for (int k = 0; k < inputs_; ++k, ++value) {
+            Reader& reader = *lane.readers[k];
+            if (ports_[outputs_ + k].constant) {
+                *value = reader.next(0, nullptr, nullptr);
+            } else {
+                add(outputs_ + k, reader.cursor(), value);
+            }
+        }
+        // A part of a row, or whole rows of one axis.
+        int64_t rows = 1, cols = std::min(width - at % width, last - at);
+        if (axis >= 0 && cols == width) {
+            const int64_t row = at / width;
+            rows = std::min(loop_.shape[axis] - row % loop_.shape[axis], (last - at) / width);
+        }
+        for (int64_t r = 0; r < rows; ++r) {
+            for (int64_t col = 0; col < cols; col += n) {
+                n = std::min(tile_, cols - col);
+                for (Pointer* p = pointers; p < end; ++p) *p->value = p->row + col * p->size;
+                lane.execute_in_place(n);
+            }
+            for (Pointer* p = pointers; p < end; ++p) p->row += p->row_step;
+        }
+        at += rows * cols;
+    }
+}
+
 void Machine::run_range(int64_t first, int64_t last, std::byte* scratch) const {
     Lane lane(*this, scratch);
-    tiling_ == Tiling::Blocks ? run_blocks(lane, first, last) : run_elements(lane, first, last);
+    if (plain_) {
+        run_plain(lane, first, last);
+    } else if (tiling_ == Tiling::Blocks) {
+        run_blocks(lane, first, last);
+    } else {
+        run_elements(lane, first, last);
+    }
     publish();
 }
 
