@@ -247,6 +247,11 @@ class Machine {
                (v.from == Value::From::Input && ports_[outputs_ + v.index].scalar);
     }
     int slot_of(const Value& input) const { return outputs_ + input.index; }
+    // An instruction writes the output; the others are copies.
+    bool written_at_once(int k) const {
+        const Value& v = program_.outputs[static_cast<size_t>(k)].value;
+        return v.from == Value::From::Result && output_of_[v.index] == k;
+    }
     // An input that is used where it lies, in the order of the loop.
     bool read_at_once(const Value& v) const {
         return v.from == Value::From::Input && ports_[slot_of(v)].direct() &&
@@ -327,17 +332,13 @@ class Machine {
 
     // All operands are used where they lie: tiles need neither readers nor writers.
     bool is_plain() const {
-        if (in_parts_ || tiling_ == Tiling::Blocks || has_far_ || program_.code.empty())
-            return false;
-        for (int k = 0; k < outputs_; ++k) {
-            const Value& v = program_.outputs[static_cast<size_t>(k)].value;
-            if (!ports_[k].direct() || v.from != Value::From::Result || output_of_[v.index] != k)
-                return false;
-        }
-        return std::all_of(ports_ + outputs_, ports_ + loop_.operands, [](const Port& port) {
-            const bool scalar = port.scalar && port.memory == port.reg && !is_bool(port.reg);
-            return port.direct() || port.constant || scalar;
-        });
+        if (tiling_ == Tiling::Blocks || has_far_) return false;
+        return std::all_of(ports_, ports_ + outputs_,
+                           [](const Port& port) { return port.direct(); }) &&
+               std::all_of(ports_ + outputs_, ports_ + loop_.operands, [](const Port& port) {
+                   const bool scalar = port.scalar && port.memory == port.reg && !is_bool(port.reg);
+                   return port.direct() || port.constant || scalar;
+               });
     }
 
     // Tiles end where lines of a result end that is written past the caches.
@@ -485,6 +486,7 @@ struct Lane {
     Late<Writer> writers[kMaxOperands];
     // Where the values of a tile are: results first, then inputs, then constants.
     const void* values[kMaxInstructions + kMaxOperands + kMaxConstants];
+    const void* copies[kMaxOperands];  // where outputs go that no instruction writes at once
     // Memory of the next tile that is asked for while this one is computed, a share at each step.
     struct Fetch {
         const std::byte *next, *end;
@@ -615,7 +617,7 @@ struct Lane {
         kernels().strand[index(dtype)](step.code, values, n);
         for (const uint8_t i : strand.stored) end(i, n);
     }
-    // Of a plain machine: what is written has its place.
+    // Of a plain machine, whose operands have their places.
     void execute_in_place(int64_t n) {
         for (const Step* step = m.steps_; step < m.steps_ + m.step_count_; ++step) {
             if (step->strand) {
@@ -633,6 +635,12 @@ struct Lane {
                 convert(target, m.program_.code[step->instruction], sources[0], step->scalars & 1,
                         n);
             }
+        }
+        for (int k = 0; k < m.outputs_; ++k) {
+            if (m.written_at_once(k)) continue;
+            const Program::Output& out = m.program_.outputs[static_cast<size_t>(k)];
+            copy_value(const_cast<void*>(copies[k]), values[m.program_.place(out.value)],
+                       m.is_scalar(out.value), n, out.dtype);
         }
     }
     // Finds the place of a result, and takes it to an output that is written at once.
@@ -661,9 +669,8 @@ struct Lane {
     void copy_outputs(int64_t n) {
         const Program& p = m.program_;
         for (size_t k = 0; k < p.outputs.size(); ++k) {
+            if (m.written_at_once(static_cast<int>(k))) continue;
             const Value& v = p.outputs[k].value;
-            if (v.from == Value::From::Result && m.output_of_[v.index] == static_cast<int8_t>(k))
-                continue;
             const bool scalar = m.is_scalar(v);
             const void* source = values[m.program_.place(v)];
             void* target = writers[k]->begin(n, spare(0));
@@ -688,6 +695,7 @@ struct Lane {
 };
 
 void Machine::run_elements(Lane& lane, int64_t first, int64_t last) const {
+    if (plain_) return run_plain(lane, first, last);
     lane.for_each_cursor([&](Cursor& cursor) { cursor.seek(first); });
     const int64_t row = loop_.inner();
     for (int64_t at = first, n; at < last; at += n) {
@@ -726,15 +734,20 @@ void Machine::run_plain(Lane& lane, int64_t first, int64_t last) const {
     for (int64_t at = first, n; at < last;) {
         lane.for_each_cursor([&](Cursor& cursor) { cursor.seek(at); });
         Pointer* end = pointers;
-        auto add = [&](int slot, Cursor& cursor, const void** value) {
-            const Port& port = ports_[slot];
-            const int64_t size = itemsize(port.memory);
-            *end++ = {value, port.at(cursor.offset()), port.scalar ? 0 : size,
-                      axis < 0 ? 0 : loop_.strides[slot][axis] * size};
+        auto add = [&](int slot, const std::byte* start, const void** value) {
+            const int64_t size = itemsize(ports_[slot].memory);
+            // Memory that comes with a part has its elements side by side.
+            const int64_t row = !ports_[slot].base ? width
+                                : axis < 0         ? 0
+                                                   : loop_.strides[slot][axis];
+            *end++ = {value, start, ports_[slot].scalar ? 0 : size, row * size};
         };
         for (int k = 0; k < outputs_; ++k) {
             const uint8_t result = program_.outputs[static_cast<size_t>(k)].value.index;
-            add(k, lane.writers[k]->cursor(), lane.values + result);
+            Writer& writer = *lane.writers[k];
+            const int64_t done = writer.buffered() ? at - first : 0;
+            add(k, writer.address(writer.cursor().offset() + done),
+                written_at_once(k) ? lane.values + result : lane.copies + k);
         }
         const void** value = lane.values + program_.code.size();
         for (int k = 0; k < inputs_; ++k, ++value) {
@@ -742,7 +755,7 @@ void Machine::run_plain(Lane& lane, int64_t first, int64_t last) const {
             if (ports_[outputs_ + k].constant) {
                 *value = reader.next(0, nullptr, nullptr);
             } else {
-                add(outputs_ + k, reader.cursor(), value);
+                add(outputs_ + k, ports_[outputs_ + k].at(reader.cursor().offset()), value);
             }
         }
         // A part of a row, or whole rows of one axis.
@@ -761,17 +774,14 @@ void Machine::run_plain(Lane& lane, int64_t first, int64_t last) const {
         }
         at += rows * cols;
     }
+    for (int k = 0; k < outputs_; ++k) {
+        if (lane.writers[k]->buffered()) lane.writers[k]->cursor().skip(last - first);
+    }
 }
 
 void Machine::run_range(int64_t first, int64_t last, std::byte* scratch) const {
     Lane lane(*this, scratch);
-    if (plain_) {
-        run_plain(lane, first, last);
-    } else if (tiling_ == Tiling::Blocks) {
-        run_blocks(lane, first, last);
-    } else {
-        run_elements(lane, first, last);
-    }
+    tiling_ == Tiling::Blocks ? run_blocks(lane, first, last) : run_elements(lane, first, last);
     publish();
 }
 

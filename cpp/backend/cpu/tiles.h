@@ -167,6 +167,7 @@ class Writer {
         : port_(port), base_(base), cursor_(rows, 0) {}
     Cursor& cursor() { return cursor_; }
     bool buffered() const { return !port_.base; }
+    std::byte* address(int64_t offset) const { return base_ + offset * itemsize(port_.memory); }
 
     // Where the next n results go: the memory itself or the register.
     void* begin(int64_t n, std::byte* reg) {
@@ -225,8 +226,6 @@ class Writer {
             source += rows * cols * size;
         });
     }
-
-    std::byte* address(int64_t offset) const { return base_ + offset * itemsize(port_.memory); }
 
     const Port& port_;
     std::byte* base_;
