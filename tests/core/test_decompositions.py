@@ -102,6 +102,28 @@ def test_qr(dtype, mode, shape):
     assert error(adjoint(wide(q)) @ wide(q), eye, eye) < 2 * max(min(m, n), 4) ** 0.5
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+@pytest.mark.parametrize("n", [127, 128, 143, 144, 145, 207, 208, 500, 512, 513])
+def test_lu_in_blocks_of_columns(dtype, n):
+    """Around the borders of blocks: random and graded matrices, zeros and NaN in any block."""
+    rng = np.random.default_rng(n)
+    a, b = random(rng, dtype, n, n), random(rng, dtype, n, 3)
+    graded = (a * np.logspace(0, 8, n)[:, None]).astype(dtype)
+    triangle = (np.triu(a, -1) / n + np.eye(n)).astype(dtype)
+    for m in (a, graded, triangle, a[::-1, ::-1], a.T):
+        x = np.asarray(xp.linalg.solve(xp.asarray(m), xp.asarray(b)))
+        residual = np.linalg.norm(m.astype("c16") @ x.astype("c16") - b)
+        scale = np.linalg.norm(m) * np.linalg.norm(x) + np.linalg.norm(b)
+        assert residual <= 2 * n**0.5 * np.finfo(dtype).eps * scale
+    for j in (0, 63, 64, 126, n - 1):
+        holed = a.copy()
+        holed[:, j] = 0
+        with pytest.raises(ValueError, match="singular"):
+            xp.linalg.inv(xp.asarray(holed))
+        holed[n // 2, j] = np.nan
+        assert np.isnan(complex(xp.linalg.det(xp.asarray(holed))))
+
+
 # Around the least rows of two blocks, odd pairs of blocks, and the widest that goes in blocks.
 TALL = [(1023, 1), (1024, 1), (1024, 5), (1025, 64), (1560, 65), (2100, 17), (2047, 128)]
 TALL += [(2048, 128), (2048, 129), (9000, 16)]
@@ -259,7 +281,7 @@ def test_a_batch_gives_the_bits_of_its_matrices_on_any_number_of_threads(dtype):
     rng = np.random.default_rng(4)
     before = xp.runtime.get_num_threads()
     try:
-        for n in (5, 90, 300, 577):  # 577: a single column behind whole blocks
+        for n in (5, 90, 144, 300, 577):  # 577: a single column behind whole blocks
             a, b = random(rng, dtype, 3, n, n), random(rng, dtype, 3, n, 10)
             s = (a @ adjoint(a) + n * np.eye(n)).astype(dtype)
             works = {

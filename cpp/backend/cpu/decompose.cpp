@@ -5,8 +5,11 @@
 #include <complex>
 #include <cstring>
 #include <functional>
+#include <mutex>
+#include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/isa.h"
@@ -22,8 +25,11 @@ constexpr int64_t kReflections = 128;
 constexpr int64_t kTallRows = 512, kTallColumns = 8;
 // Columns that a task takes along in LU and in triangular systems.
 constexpr int64_t kBlockColumns = 64;
+// Fewer columns than these at the end stay with the block before them: they would not pay, and a
+// single one would be multiplied in another order than many.
+constexpr int64_t kLeastColumns = 16;
 // Columns of LU in such blocks: they are read once for each block, and should stay in cache.
-constexpr int64_t kMostInBlocks = 256;
+constexpr int64_t kMostInBlocks = 512;
 // Multiply-adds below which columns of a triangular system stay together.
 constexpr int64_t kTaskWork = int64_t{1} << 17;
 // Columns of such a system that belong together in memory.
@@ -135,11 +141,14 @@ void subtract_product(Matrix<T> c, const GemmOperand& a, int64_t depth, Matrix<T
 // The work of a task is done by its thread alone.
 constexpr Parallel kAlone{1, workers::run_alone};
 
-// Runs body(j, n) for blocks of columns [j, j + n). The last one is the widest: a block of a single
-// column would be multiplied in another order than many.
+int64_t count_blocks(int64_t cols) {
+    return std::max<int64_t>(1, (cols + kBlockColumns - kLeastColumns) / kBlockColumns);
+}
+
+// Runs body(j, n) for blocks of columns [j, j + n).
 template <class F>
 void for_blocks(int64_t cols, const Parallel& par, F body) {
-    const int64_t blocks = std::max<int64_t>(1, cols / kBlockColumns);
+    const int64_t blocks = count_blocks(cols);
     run_each(par, blocks, [&](int64_t i) {
         const int64_t j = i * kBlockColumns;
         body(j, i + 1 < blocks ? kBlockColumns : cols - j);
@@ -223,12 +232,25 @@ void subtract_square(Matrix<T> c, Matrix<T> u, const Adjoint<T>& adjoint, int64_
         subtract_square(c.block(n, n, c.rows - n, c.cols - n), u, adjoint, first + n, par);
 }
 
+// In pieces that are moved as a whole.
+template <class T>
+void exchange(T* x, T* y, int64_t n) {
+    constexpr int64_t kPiece = 512 / sizeof(T);
+    T keep[kPiece];
+    for (int64_t i = 0; i < n; i += kPiece) {
+        const int64_t count = std::min(kPiece, n - i);
+        copy_elements(keep, x + i, count);
+        copy_elements(x + i, y + i, count);
+        copy_elements(y + i, keep, count);
+    }
+}
+
 }  // namespace
 
 template <class T>
 void exchange_rows(Matrix<T> a, const int64_t* pivots, int64_t count) {
     for (int64_t j = 0; j < count; ++j)
-        if (pivots[j] != j) std::swap_ranges(a.row(j), a.row(j) + a.cols, a.row(pivots[j]));
+        if (pivots[j] != j) exchange(a.row(j), a.row(pivots[j]), a.cols);
 }
 
 namespace {
@@ -253,38 +275,107 @@ void eliminate(Matrix<T> left, const int64_t* pivots, Matrix<T> right, const Par
     subtract_product(right.below(n), operand(left.below(n)), n, right.top(n), par);
 }
 
-// Block by block: while the next one is factored, the others are freed of the one before.
+// LU in blocks of columns: each is freed of the panels before it, one after another, and becomes a
+// panel then. Threads take what is ready: first what the next panel waits for, then the blocks that
+// they had before, whose elements are in their cache.
 template <class T>
-bool lu_in_blocks(Matrix<T> a, int64_t* pivots, const Parallel& par) {
-    const int64_t n = kBlockColumns;
-    std::atomic<bool> regular = lu(a.left(n), pivots, kAlone);
-    for (int64_t j = 0; j + n < a.cols; j += n) {
-        const Matrix<T> rest = a.right(j).below(j), right = rest.right(n);
-        for_blocks(right.cols, par, [&](int64_t first, int64_t width) {
-            const Matrix<T> block = right.block(0, first, right.rows, width);
-            eliminate(rest.left(n), pivots + j, block, kAlone);
-            if (first == 0 && !lu(block.below(n).left(std::min(n, width)), pivots + j + n, kAlone))
-                regular = false;
+class LuInBlocks {
+  public:
+    LuInBlocks(Matrix<T> a, int64_t* pivots)
+        : a_(a), pivots_(pivots), blocks_(static_cast<size_t>(count_blocks(a.cols))) {}
+
+    bool run(const Parallel& par) {
+        threads_ = par.threads;
+        run_each(par, std::min<int64_t>(par.threads, count()), [&](int64_t thread) {
+            try {
+                work(thread);
+            } catch (...) {
+                const std::lock_guard lock(mutex_);
+                panels_ = count();  // the others stop
+                throw;
+            }
         });
+        run_each(par, count(), [&](int64_t i) { exchange_left(i); });
+        for (int64_t i = 1; i < count(); ++i)
+            for (int64_t j = 0; j < width(i); ++j) pivots_[start(i) + j] += start(i);
+        return regular_;
     }
-    // What is left of each block.
-    for_blocks(a.cols, par, [&](int64_t first, int64_t width) {
-        for (int64_t j = n; j < a.cols; j += n) {
-            const int64_t before = std::clamp<int64_t>(j - first, 0, width);
-            exchange_rows(a.block(j, first, a.rows - j, before), pivots + j,
-                          std::min(n, a.cols - j));
+
+  private:
+    struct Block {
+        int64_t done = 0;  // panels that it is free of
+        bool taken = false;
+    };
+
+    int64_t count() const { return static_cast<int64_t>(blocks_.size()); }
+    int64_t start(int64_t i) const { return i * kBlockColumns; }
+    int64_t width(int64_t i) const { return i + 1 < count() ? kBlockColumns : a_.cols - start(i); }
+    // Block i from the first row of panel k on.
+    Matrix<T> block(int64_t i, int64_t k) const {
+        return a_.block(start(k), start(i), a_.rows - start(k), width(i));
+    }
+
+    // A block that this thread may take; with the lock held. -1: the others have them all.
+    int64_t find(int64_t thread) const {
+        int64_t other = -1;
+        for (int64_t i = panels_; i < count(); ++i) {
+            const Block& b = blocks_[static_cast<size_t>(i)];
+            if (b.taken || (b.done == panels_ && i != panels_)) continue;
+            if (i == panels_ || i % threads_ == thread) return i;
+            if (other < 0) other = i;
         }
-    });
-    for (int64_t j = n; j < a.cols; ++j) pivots[j] += j / n * n;
-    return regular;
-}
+        return other;
+    }
+
+    void work(int64_t thread) {
+        for (std::unique_lock lock(mutex_); panels_ < count();) {
+            const int64_t i = find(thread);
+            if (i < 0) {
+                lock.unlock();
+                std::this_thread::yield();
+                lock.lock();
+                continue;
+            }
+            Block& b = blocks_[static_cast<size_t>(i)];
+            b.taken = true;
+            lock.unlock();
+            const bool panel = advance(i, b.done);
+            lock.lock();
+            b.taken = false;
+            if (panel) panels_ = std::max(panels_, i + 1);
+        }
+    }
+    // Frees block i of one more panel, if there is one; true: it is a panel itself now.
+    bool advance(int64_t i, int64_t& done) {
+        if (done < i) {
+            eliminate(block(done, done), pivots_ + start(done), block(i, done), kAlone);
+            if (++done < i) return false;
+        }
+        if (!lu(block(i, i), pivots_ + start(i), kAlone)) regular_ = false;
+        return true;
+    }
+    // The exchanges of later panels.
+    void exchange_left(int64_t i) const {
+        for (int64_t k = i + 1; k < count(); ++k)
+            exchange_rows(block(i, k), pivots_ + start(k), width(k));
+    }
+
+    Matrix<T> a_;
+    int64_t* pivots_;
+    int64_t threads_ = 1;
+    std::mutex mutex_;  // guards what follows
+    int64_t panels_ = 0;
+    std::vector<Block> blocks_;
+    std::atomic<bool> regular_ = true;
+};
 
 }  // namespace
 
 template <class T>
 bool lu(Matrix<T> a, int64_t* pivots, const Parallel& par) {
     if (a.cols <= kPanel<T>) return lu_panel(a, pivots);
-    if (a.cols > kBlockColumns && a.cols <= kMostInBlocks) return lu_in_blocks(a, pivots, par);
+    if (a.cols >= 2 * kBlockColumns && a.cols <= kMostInBlocks)
+        return LuInBlocks<T>(a, pivots).run(par);
     const int64_t n = half(a.cols, kPanel<T>);
     bool regular = lu(a.left(n), pivots, par);
     eliminate(a.left(n), pivots, a.right(n), par);

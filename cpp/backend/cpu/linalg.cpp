@@ -221,9 +221,19 @@ int64_t padded(int64_t n) {
     constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
     return n < 16 * kLine ? n : ((n + kLine - 1) / kLine | 1) * kLine;
 }
+template <class F>
+void for_row_blocks(int64_t n, const Parallel& par, F body) {
+    constexpr int64_t kRows = 64;
+    run_each(par, (n + kRows - 1) / kRows,
+             [&](int64_t i) { body(i * kRows, std::min(kRows, n - i * kRows)); });
+}
+
 template <class T>
-void copy_rows(Matrix<T> dst, const T* src) {
-    for (int64_t i = 0; i < dst.rows; ++i) copy_elements(dst.row(i), src + i * dst.cols, dst.cols);
+void copy_rows(Matrix<T> dst, const T* src, const Parallel& par) {
+    for_row_blocks(dst.rows, par, [&](int64_t first, int64_t rows) {
+        for (int64_t i = first; i < first + rows; ++i)
+            copy_elements(dst.row(i), src + i * dst.cols, dst.cols);
+    });
 }
 
 // Matrix i of a batch.
@@ -253,7 +263,7 @@ class Factored {
 
     // False: the matrix is singular.
     bool factor(int64_t i, const Parallel& par) {
-        copy_rows(lu_, static_cast<const T*>(a_.data) + i * a_.n * a_.n);
+        copy_rows(lu_, static_cast<const T*>(a_.data) + i * a_.n * a_.n, par);
         return lu(lu_, pivots_, par);
     }
     Matrix<T> matrix() const { return lu_; }
@@ -312,13 +322,6 @@ Outcome for_each_factored(const Matrices& a, const Parallel& par, F use) {
             use(i, lu.data, lu.stride + 1, odd_exchanges(factored.pivots(), a.n));
             return Failure::None;
         });
-}
-
-template <class F>
-void for_row_blocks(int64_t n, const Parallel& par, F body) {
-    constexpr int64_t kRows = 64;
-    run_each(par, (n + kRows - 1) / kRows,
-             [&](int64_t i) { body(i * kRows, std::min(kRows, n - i * kRows)); });
 }
 
 template <class T>
