@@ -167,3 +167,23 @@ def test_every_step_in_every_register(dtype):
             wanted = compute(np, a, b, c)
         got = np.asarray(compute(xp, *(xp.asarray(v) for v in (a, b, c))))
         np.testing.assert_array_equal(bits(got), bits(wanted))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+def test_zeros_keep_their_order(name, dtype):
+    """Whichever operand is in a register, of two zeros the second one is taken."""
+    a = np.tile(np.asarray([0.0, -0.0, 0.0, -0.0], dtype=dtype), 1501)
+    b = np.tile(np.asarray([0.0, 0.0, -0.0, -0.0], dtype=dtype), 1501)
+    x, y = xp.asarray(a), xp.asarray(b)
+    function = getattr(xp, name)
+    for first, second, wanted in [
+        (x * 1.0, y, b),
+        (x, y * 1.0, b),
+        (y, x * 1.0, a),
+        (x * 1.0, y * 1.0, b),
+        (x * 1.0, y[1:2], np.broadcast_to(b[1:2], a.shape)),
+        (x[1:2], y * 1.0, b),
+    ]:
+        got = np.asarray(function(first, second) * 2.0)
+        np.testing.assert_array_equal(bits(got), bits(wanted))
