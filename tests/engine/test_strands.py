@@ -177,13 +177,14 @@ def test_zeros_keep_their_order(name, dtype):
     b = np.tile(np.asarray([0.0, 0.0, -0.0, -0.0], dtype=dtype), 1501)
     x, y = xp.asarray(a), xp.asarray(b)
     function = getattr(xp, name)
+    # Made when they are used: what somebody holds would go to memory.
     for first, second, wanted in [
-        (x * 1.0, y, b),
-        (x, y * 1.0, b),
-        (y, x * 1.0, a),
-        (x * 1.0, y * 1.0, b),
-        (x * 1.0, y[1:2], np.broadcast_to(b[1:2], a.shape)),
-        (x[1:2], y * 1.0, b),
+        (lambda: x * 0.5, lambda: y, b),
+        (lambda: x, lambda: y * 0.5, b),
+        (lambda: y, lambda: x * 0.5, a),
+        (lambda: x * 0.5, lambda: y * 0.5, b),
+        (lambda: x * 0.5, lambda: y[1:2], np.broadcast_to(b[1:2], a.shape)),
+        (lambda: x[1:2], lambda: y * 0.5, b),
     ]:
-        got = np.asarray(function(first, second) * 2.0)
+        got = np.asarray(function(first(), second()) * 2.0)
         np.testing.assert_array_equal(bits(got), bits(wanted))
