@@ -142,6 +142,21 @@ def test_few_columns_have_the_bits_of_many(dtype, k, m):
                 np.testing.assert_array_equal(got, want[:, 1 : 1 + n])
 
 
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("m", [11, 12, 31, 97, 200])
+def test_few_columns_of_integers(dtype, m):
+    rng = np.random.default_rng(m)
+    ends = np.iinfo(dtype)
+    tall, wide = (
+        rng.integers(ends.min, ends.max, s, dtype=dtype, endpoint=True) for s in ((m, 40), (40, 9))
+    )
+    for k in (1, 7, 37):
+        a = xp.asarray(tall)[:, 2 : 2 + k]
+        for n in range(2, 10):
+            got = np.asarray(a @ xp.asarray(wide)[:k, :n])
+            np.testing.assert_array_equal(got, tall[:, 2 : 2 + k] @ wide[:k, :n])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("copies", [1, 3])
 def test_few_columns_of_rows_that_lie_apart(dtype, copies):

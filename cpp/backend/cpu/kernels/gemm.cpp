@@ -3,6 +3,7 @@
 // Integers are exact modulo 2**bits; 8-bit ones are computed in 16 bits and float16/bfloat16 in
 // float32. A complex matrix is read as a real one: `a` gives two real rows (re, im) an element,
 // `b` and `c` two adjacent real columns, and a tile combines its pairs of rows at the end.
+#include "backend/cpu/kernels/square.h"
 #include "backend/cpu/kernels/table.h"
 
 #include <string.h>
@@ -44,17 +45,18 @@ struct Simd {
     static V splat(T x) { return x - V{}; }
     // a * b + c, in floating point rounded once where the instruction set can.
     static V multiply_add(V a, V b, V c) {
+#if defined(__FMA__)
+        constexpr bool kSingle = std::is_same_v<T, float>, kDouble = std::is_same_v<T, double>;
 #if defined(__AVX512F__)
-        if constexpr (std::is_same_v<T, float>)
+        if constexpr (kSingle && kBytes == 64)
             return (V)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-        else if constexpr (std::is_same_v<T, double>)
+        else if constexpr (kDouble && kBytes == 64)
             return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
         else
-            return a * b + c;
-#elif defined(__AVX2__)
-        if constexpr (std::is_same_v<T, float>)
+#endif
+            if constexpr (kSingle && kBytes == 32)
             return (V)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-        else if constexpr (std::is_same_v<T, double>)
+        else if constexpr (kDouble && kBytes == 32)
             return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
         else
             return a * b + c;
@@ -174,29 +176,12 @@ struct Transpose {
     using V = typename S::V;
     static constexpr int W = S::kLanes;
 
-    // Lane I of each result: its source among the 2 * W lanes of two rows D apart.
-    template <int D, int... I>
-    static void exchange(V& a, V& b, std::integer_sequence<int, I...>) {
-        const V low = __builtin_shufflevector(a, b, (I & D ? W + I - D : I)...);
-        b = __builtin_shufflevector(a, b, (I & D ? W + I : I + D)...);
-        a = low;
-    }
-    template <int D>
-    static void exchange(V* r) {
-#pragma GCC unroll 16
-        for (int i = 0; i < W; ++i)
-            if (!(i & D)) exchange<D>(r[i], r[i + D], std::make_integer_sequence<int, W>{});
-    }
-
     // dst[k * dst_stride + j] = src[j * src_stride + k] for j, k < W.
     static void block(U* dst, int64_t dst_stride, const U* src, int64_t src_stride) {
         V r[W];
 #pragma GCC unroll 16
         for (int j = 0; j < W; ++j) r[j] = S::load(src + j * src_stride);
-        if constexpr (W > 8) exchange<8>(r);
-        if constexpr (W > 4) exchange<4>(r);
-        if constexpr (W > 2) exchange<2>(r);
-        exchange<1>(r);
+        transpose_lanes<W, W>(r);
 #pragma GCC unroll 16
         for (int k = 0; k < W; ++k) S::store(dst + k * dst_stride, r[k]);
     }
@@ -446,10 +431,57 @@ struct Gemm {
         }
     }
 
+    // Columns that fill half of a wide vector: rows are read and written as they lie.
+    using HalfSimd = Simd<Acc, kVectorBytes / 2>;
+    static constexpr int64_t kHalfRows = 12;  // sums enough to keep the multipliers busy
+    static bool pays_halves(const GemmBlock& g) {
+        return g.n == HalfSimd::kLanes && g.m >= kHalfRows && g.k <= kGemmDepth && !g.a_rows &&
+               g.a.col_stride == 1;
+    }
+    template <int64_t R>
+    static void half_tile(const GemmBlock& g, int64_t i, const Acc* b) {
+        const int64_t stride = g.a.row_stride;
+        constexpr int64_t kEach = R < 4 ? R : 4;
+        const Acc* a[R / kEach];
+        for (int64_t q = 0; q < R / kEach; ++q) {
+            a[q] = static_cast<const Acc*>(g.a.data) + (i + q * kEach) * stride;
+            asm("" : "+r"(a[q]));  // few distances from few addresses: all stay in registers
+        }
+        // Short rows end before hardware has seen where they lead: those of a later tile.
+        for (int64_t r = 0; g.k <= 2 * kLine && r < R; ++r)
+            for (int64_t k = 0; k < g.k; k += kLine)
+                __builtin_prefetch(a[0] + (r + 4 * kHalfRows) * stride + k, 0, 3);
+        typename HalfSimd::V sums[R] = {};
+#pragma GCC unroll 4
+        for (int64_t k = 0; k < g.k; ++k, b += NR) {
+            const typename HalfSimd::V bv = HalfSimd::load(b);
+#pragma GCC unroll 16
+            for (int64_t r = 0; r < R; ++r)
+                sums[r] = HalfSimd::multiply_add(
+                    HalfSimd::splat(a[r / kEach][r % kEach * stride + k]), bv, sums[r]);
+        }
+        Acc* c = static_cast<Acc*>(g.c) + i * g.c_row_stride;
+#pragma GCC unroll 16
+        for (int64_t r = 0; r < R; ++r) HalfSimd::store(c + r * g.c_row_stride, sums[r]);
+    }
+    static void multiply_halves(const GemmBlock& g, Acc* strip) {
+        if (!g.packed_b)
+            pack_strip(strip, NR, static_cast<const Mem*>(g.b.data), g.b.row_stride, g.b.col_stride,
+                       g.k, g.n);
+        const Acc* b = g.packed_b ? static_cast<const Acc*>(g.packed_b) : strip;
+        int64_t i = 0;
+        for (; i + kHalfRows <= g.m; i += kHalfRows) half_tile<kHalfRows>(g, i, b);
+        for (; i + 4 <= g.m; i += 4) half_tile<4>(g, i, b);
+        for (; i < g.m; ++i) half_tile<1>(g, i, b);
+    }
+
     static void multiply(const GemmBlock& g, void* scratch) {
         Acc* strip = static_cast<Acc*>(scratch);
-        if constexpr (!kComplex && kSame && (sizeof(Acc) == 4 || sizeof(Acc) == 8))
+        if constexpr (!kComplex && kSame && (sizeof(Acc) == 4 || sizeof(Acc) == 8)) {
+            if constexpr (kVectorBytes == 64)
+                if (pays_halves(g)) return multiply_halves(g, strip);
             if (pays_turned(g)) return multiply_turned(g, strip);
+        }
         Acc* rows_packed = strip + NR * kGemmDepth;
         const Mem* b = static_cast<const Mem*>(g.b.data);
         // Rows that are far apart in memory are packed, unless they are read only once or twice.
