@@ -46,3 +46,30 @@ def test_positions_of_extremes(dtype, kind):
                     got = np.asarray(getattr(xp, name)(x, axis=axis))
                     want = getattr(np, name)(expected, axis=axis)
                     assert np.array_equal(got, want), (shape, x.shape, axis, name)
+
+
+def _rows(rng, dtype, n):
+    """Return layouts of 133 rows of n: adjacent, in wider rows, evenly and unevenly spaced."""
+    wide = _values(rng, dtype, (7, 19, n + 3), "special")
+    if dtype.startswith("float"):
+        wide[rng.random(wide.shape) < 0.1] = np.nan
+        wide[0] = np.where(rng.random(wide[0].shape) < 0.3, np.nan, np.inf)
+        wide[1] = np.where(rng.random(wide[1].shape) < 0.3, -np.inf, 0.0)
+    x = xp.asarray(wide)
+    adjacent = np.ascontiguousarray(wide[..., :n]).reshape(133, n)
+    yield adjacent, xp.asarray(adjacent)
+    yield wide[..., 2 : n + 2], x[..., 2 : n + 2]
+    yield wide[::-2, ::-1, 1 : n + 1], x[::-2, ::-1, 1 : n + 1]
+    same = np.broadcast_to(wide[2, 3, :n], (37, n))
+    yield same, xp.broadcast_to(x[2, 3, :n], (37, n))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_short_rows_of_every_length(dtype):
+    rng = np.random.default_rng(11)
+    for n in (*range(1, 42), 63, 64, 65):
+        for expected, x in _rows(rng, dtype, n):
+            for name in ("argmax", "argmin"):
+                got = np.asarray(getattr(xp, name)(x, axis=-1))
+                want = getattr(np, name)(expected, axis=-1)
+                assert np.array_equal(got, want), (n, x.shape, name)

@@ -92,10 +92,9 @@ void Lines::write(int64_t first, int64_t count, const void* src) const {
 
 void Lines::read_columns(int64_t first, int64_t count, void* dst) const {
     auto* column = static_cast<std::byte*>(dst);
-    const int64_t step = strides_.empty() ? 0 : strides_.back();
     for (int64_t left = count, run; left > 0; left -= run, first += run) {
         run = std::min(left, even(first));
-        kernels().transpose[width_index(x_.dtype)](column, count, address(first), step, run,
+        kernels().transpose[width_index(x_.dtype)](column, count, address(first), step(), run,
                                                    length_);
         column += run * element_bytes_;
     }

@@ -21,6 +21,9 @@ class Lines {
     // `stride` apart.
     int64_t abreast(int64_t line) const;
     int64_t stride() const { return stride_; }
+    // How many lines from this one on are evenly spaced, and how far apart.
+    int64_t even(int64_t line) const;
+    int64_t step() const { return strides_.empty() ? 0 : strides_.back(); }
     // The address of a line's first element; not for bool.
     std::byte* address(int64_t line) const;
 
@@ -35,8 +38,6 @@ class Lines {
     void move(int64_t first, int64_t count, std::byte* packed) const;
     void move_bits(int64_t at, std::byte* packed, bool read) const;
     int64_t offset(int64_t line) const;
-    // How many lines from this one on are evenly spaced.
-    int64_t even(int64_t line) const;
 
     Array x_;
     Dims shape_, strides_;  // without the axis

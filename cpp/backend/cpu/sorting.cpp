@@ -73,9 +73,10 @@ void for_line_groups(const Lines& lines, bool one_thread, Bytes bytes, F body,
     });
 }
 
-// Runs body(first, count) over groups of lines that lie side by side.
+// Runs body(first, count) over groups of lines that lie together: as many from one on as `run`
+// says.
 template <class F>
-void for_columns(const Lines& lines, F body) {
+void for_runs(const Lines& lines, int64_t (Lines::*run_from)(int64_t) const, F body) {
     const int64_t count = lines.count(), n = lines.length();
     const Parallel par = team(n * count);
     const int64_t fair = (count + 2 * par.threads - 1) / (2 * par.threads);
@@ -84,7 +85,7 @@ void for_columns(const Lines& lines, F body) {
     run_each(par, (count + group - 1) / group, [&](int64_t task) {
         const int64_t end = std::min(count, (task + 1) * group);
         for (int64_t i = task * group, run; i < end; i += run)
-            body(i, run = std::min(end - i, lines.abreast(i)));
+            body(i, run = std::min(end - i, (lines.*run_from)(i)));
     });
 }
 
@@ -358,12 +359,19 @@ void arg_extreme(const Array& x, int axis, bool largest, const Array& out) {
     const int64_t n = in.length(), line = in.line_bytes(), size = key_bytes(x.dtype);
     auto* result = reinterpret_cast<int64_t*>(out.data());
     if (n <= INT32_MAX && !is_bool(x.dtype) && in.abreast(0) >= kAbreast) {
-        for_columns(in, [&](int64_t first, int64_t count) {
+        for_runs(in, &Lines::abreast, [&](int64_t first, int64_t count) {
             columns(in.address(first), in.stride(), n, count, result + first);
         });
         return;
     }
     const bool turned = in.direct() && n <= kShortLine;
+    const ArgExtremeRowsFn rows = kernels().arg_extreme_rows[largest][index(x.dtype)];
+    if (rows && turned && n > 1 && in.even(0) >= kAbreast) {
+        for_runs(in, &Lines::even, [&](int64_t first, int64_t count) {
+            rows(in.address(first), in.step(), count, n, result + first);
+        });
+        return;
+    }
     auto bytes = [&](int64_t count, int) { return in.direct() && !turned ? 0 : count * line; };
     for_line_groups(
         in, false, bytes,

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "backend/cpu/kernels/order.h"
+#include "backend/cpu/kernels/square.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -461,6 +462,74 @@ void arg_extreme_columns(const void* src, int64_t pitch, int64_t rows, int64_t c
     }
 }
 
+// A vector of one line's C adjacent elements, then those of the lines C, 2 * C, ... further on.
+template <int C, int N, class T>
+ASC_INLINE auto load_lines(const T* a, int64_t pitch) {
+    typedef T V __attribute__((vector_size(N * sizeof(T))));
+    if constexpr (N == C) {
+        V v;
+        __builtin_memcpy(&v, a, sizeof v);
+        return v;
+    } else {
+        const auto low = load_lines<C, N / 2>(a, pitch);
+        const auto high = load_lines<C, N / 2>(a + N / 2 * pitch, pitch);
+        return [&]<int... I>(std::integer_sequence<int, I...>) -> V {
+            return __builtin_shufflevector(low, high, I...);
+        }(std::make_integer_sequence<int, N>{});
+    }
+}
+
+// Lines in lanes: as many as a vector has, C <= n elements of each at a time.
+template <bool Max, int C, class T>
+ASC_INLINE void arg_extreme_lanes(const T* a, int64_t pitch, int64_t n, int64_t* out) {
+    using E = ExtremeVec<T>;
+    using V = typename E::type;
+    constexpr int W = static_cast<int>(E::kLanes);
+    typedef typename IntOf<sizeof(T)>::wide Place;
+    typedef Place Places __attribute__((vector_size(E::kBytes)));
+    V best = {};
+    Places at = {};
+    // The last elements may be seen twice: they are not better than themselves.
+    for (int64_t first = 0, left = n; left > 0; left -= C, first += left < C ? left : C) {
+        V x[C];
+#pragma GCC unroll 16
+        for (int i = 0; i < C; ++i) x[i] = load_lines<C, W>(a + i * pitch + first, pitch);
+        transpose_lanes<C, W>(x);
+        if (first == 0) best = x[0];
+#pragma GCC unroll 16
+        for (int j = 0; j < C; ++j) {
+            const Places place = Places{} + static_cast<Place>(first + j);
+            Places better = Max ? x[j] > best : x[j] < best;
+            // NaN is better than all but NaN.
+            if constexpr (kIsFloat<T>)
+                better = ~(Max ? x[j] <= best : x[j] >= best) & (best == best);
+            best = better ? x[j] : best;
+            at = better ? place : at;
+        }
+    }
+    typedef int64_t Wide __attribute__((vector_size(W * sizeof(int64_t))));
+    const Wide wide = __builtin_convertvector(at, Wide);
+    __builtin_memcpy(out, &wide, sizeof wide);
+}
+
+template <bool Max, int C, class T>
+void arg_extreme_rows(const T* a, int64_t pitch, int64_t count, int64_t n, int64_t* out) {
+    constexpr int64_t W = ExtremeVec<T>::kLanes;
+    int64_t i = 0;
+    for (; i + W <= count; i += W) arg_extreme_lanes<Max, C>(a + i * pitch, pitch, n, out + i);
+    for (; i < count; ++i) out[i] = arg_extreme_native<Max>(a + i * pitch, n);
+}
+template <bool Max, class T>
+void arg_extreme_rows(const void* src, int64_t pitch, int64_t count, int64_t n, int64_t* out) {
+    constexpr int64_t W = ExtremeVec<T>::kLanes;
+    const auto* a = static_cast<const T*>(src);
+    if constexpr (W >= 8)
+        if (n >= 8) return arg_extreme_rows<Max, 8>(a, pitch, count, n, out);
+    if constexpr (W >= 4)
+        if (n >= 4) return arg_extreme_rows<Max, 4>(a, pitch, count, n, out);
+    arg_extreme_rows<Max, 2>(a, pitch, count, n, out);
+}
+
 // ---------------------------------------------------------------- true bits
 
 // Byte k of entry b: the position of the k-th set bit of b.
@@ -526,6 +595,11 @@ struct Fill {
         t.search[d] = search<T>;
         t.member[d] = member<T>;
         t.distinct[d] = distinct<T>;
+        t.arg_extreme_rows[0][d] = t.arg_extreme_rows[1][d] = nullptr;
+        if constexpr (!kIsComplex<T> && sizeof(T) >= 4) {
+            t.arg_extreme_rows[0][d] = arg_extreme_rows<false, T>;
+            t.arg_extreme_rows[1][d] = arg_extreme_rows<true, T>;
+        }
         if constexpr (kIsComplex<T>) {
             t.arg_extreme[0][d] = t.arg_extreme[1][d] = nullptr;
             t.arg_extreme_columns[0][d] = t.arg_extreme_columns[1][d] = nullptr;

@@ -76,6 +76,9 @@ using ArgExtremeFn = int64_t (*)(const void* src, int64_t n);
 // The same for `cols` columns side by side, whose rows lie `pitch` elements apart; rows < 2**31.
 using ArgExtremeColumnsFn = void (*)(const void* src, int64_t pitch, int64_t rows, int64_t cols,
                                      int64_t* out);
+// The same for each of `count` lines of n adjacent elements, `pitch` elements apart; n > 1.
+using ArgExtremeRowsFn = void (*)(const void* src, int64_t pitch, int64_t count, int64_t n,
+                                  int64_t* out);
 
 // reduce.cpp
 enum class ReduceOp : uint8_t {
@@ -362,6 +365,7 @@ struct KernelTable {
     DistinctFn distinct[kNumDTypes];
     ArgExtremeFn arg_extreme[2][kNumDTypes];  // least, largest; null for complex
     ArgExtremeColumnsFn arg_extreme_columns[2][kNumDTypes];
+    ArgExtremeRowsFn arg_extreme_rows[2][kNumDTypes];  // null also for elements of 1 or 2 bytes
     // out = base + the numbers of the `count` set bits among n.
     void (*positions)(int64_t* out, int64_t count, const uint8_t* src, int64_t src_bit, int64_t n,
                       int64_t base);
