@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import BASE, UNSET
-from techniques import EFFECTS, Effect, Variant
+from techniques import EFFECTS, SWITCHES, Effect, Variant
 
 ON = "on"
 TOLERANCE = 1e-5
@@ -33,7 +33,8 @@ def _child(effect: Effect, library: str, enabled: bool) -> None:
 
 def _run(name: str, variant: Variant) -> dict[str, float]:
     """Do the work once in a new process; return its measures."""
-    env = {k: v for k, v in os.environ.items() if k not in UNSET} | dict(variant.env or {})
+    unset = {*UNSET, *SWITCHES}
+    env = {k: v for k, v in os.environ.items() if k not in unset} | dict(variant.env or {})
     command = [sys.executable, sys.argv[0], "--child", name, variant.library]
     command += ["--enabled"] if variant.enabled else []
     done = subprocess.run(command, env=env, text=True, stdout=subprocess.PIPE, check=True)

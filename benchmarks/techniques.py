@@ -51,6 +51,8 @@ NUMPY = Variant(BASE)
 WITHOUT_POOL = Variant(env={"ASCEND_ARRAY_API_POOL": "off"})
 WITHOUT_FUSION = Variant(env={"ASCEND_ARRAY_API_FUSION": "off"})
 WITHOUT_DEFERRAL = Variant(env={"ASCEND_ARRAY_API_DEFER": "off"})
+# What a variant does not set itself is on, whatever the surroundings say.
+SWITCHES = {name for v in (WITHOUT_POOL, WITHOUT_FUSION, WITHOUT_DEFERRAL) for name in v.env or ()}
 LOOPS = Variant("works.loops")
 SWITCHED_OFF = Variant()
 
