@@ -46,6 +46,19 @@ def test_file(child_env, double, file, seed):
     run(child_env, double, seed, HERE / "on_double" / file)
 
 
+@pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer has an allocator of its own"
+)
+def test_missing_host_memory(child_env, double, tmp_path):
+    """Where C++ code gets none, no device memory is lost."""
+    library = tmp_path / "failing_new.so"
+    source = HERE.parent / "faults" / "failing_new.cpp"
+    command = [os.environ.get("CXX", "c++"), "-O1", "-fPIC", "-shared", source, "-o", library]
+    subprocess.run(command, check=True)
+    env = child_env | {"LD_PRELOAD": str(library)}
+    run(env, double, "0", HERE / "on_double" / "missing_memory.py")
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("file", ENGINE)
 def test_engine(child_env, double, file, seed, tmp_path):

@@ -47,9 +47,11 @@ class CannDevice : public Device {
 
     DeviceMemory try_allocate(int64_t nbytes) override {
         const Turn turn(npu_.stream, "allocate");
-        Chunk* chunk = npu_.pool.take(nbytes);
-        if (!chunk) return {};
-        return {chunk->data, new Piece{chunk, nbytes, false, {}}};
+        auto piece = std::make_unique<Piece>();
+        piece->nbytes = nbytes;
+        piece->chunk = npu_.pool.take(nbytes);
+        if (!piece->chunk) return {};
+        return {piece->chunk->data, piece.release()};
     }
     void free(DeviceMemory memory, int64_t) noexcept override {
         const std::unique_ptr<Piece> piece(static_cast<Piece*>(memory.record));
@@ -74,6 +76,9 @@ class CannDevice : public Device {
     void set_memory_limit(int64_t nbytes) override {
         const auto lock = npu_.stream.lock();
         npu_.pool.set_limit(nbytes);
+        if (nbytes == 0 || npu_.pool.held() <= nbytes) return;
+        const Turn turn(npu_.stream, "set_limit");
+        npu_.pool.shrink(nbytes);
     }
     int64_t memory_limit() const override {
         const auto lock = npu_.stream.lock();

@@ -60,6 +60,13 @@ class Registered {
     std::byte* const data_;
 };
 
+std::unique_ptr<Chunk> new_chunk(std::byte* data, int64_t size) {
+    std::unique_ptr<Chunk> chunk(new Chunk{.data = data, .size = size, .place = {}});
+    FreeChunks alone{chunk.get()};
+    chunk->place = alone.extract(alone.begin());
+    return chunk;
+}
+
 }  // namespace
 
 Chunk* Pool::take(int64_t nbytes) {
@@ -74,7 +81,12 @@ Chunk* Pool::take(int64_t nbytes) {
     if (!chunk) chunk = reuse(size, true);
     if (!chunk && segment > size) chunk = grow(size);
     if (!chunk) return nullptr;
-    split(chunk, size);
+    try {
+        split(chunk, size);
+    } catch (const std::bad_alloc&) {
+        put(chunk);
+        throw;
+    }
     chunk->used = true;
     stats_.used += chunk->size;
     stats_.peak = std::max(stats_.peak, stats_.used);
@@ -84,7 +96,7 @@ Chunk* Pool::take(int64_t nbytes) {
 // The smallest free chunk that is long enough; unless `any`, only where the piece and it suit each
 // other: no part of a segment can be given back, so few and small pieces must not hold large ones.
 Chunk* Pool::reuse(int64_t size, bool any) {
-    Chunk wanted{nullptr, size};
+    Chunk wanted{.data = nullptr, .size = size, .place = {}};
     const auto found = free_.lower_bound(&wanted);
     if (found == free_.end()) return nullptr;
     Chunk* chunk = *found;
@@ -92,35 +104,46 @@ Chunk* Pool::reuse(int64_t size, bool any) {
                          : chunk->whole() ? size * kMostShares
                                           : chunk->size;
     if (!any && chunk->size > most) return nullptr;
-    free_.erase(found);
-    stats_.cached -= chunk->size;
     ++stats_.reused;
+    return pull(found);
+}
+
+void Pool::put(Chunk* chunk) noexcept {
+    stats_.cached += chunk->size;
+    free_.insert(std::move(chunk->place));
+}
+
+Chunk* Pool::pull(FreeChunks::iterator at) noexcept {
+    Chunk* chunk = *at;
+    chunk->place = free_.extract(at);
+    stats_.cached -= chunk->size;
     return chunk;
 }
 
 // A new segment; null where the limit or CANN has not enough.
 Chunk* Pool::grow(int64_t segment) {
-    if (limit_ != 0 && stats_.used + stats_.cached + segment > limit_) return nullptr;
+    if (limit_ != 0 && held() + segment > limit_) return nullptr;
+    std::unique_ptr<Chunk> chunk = new_chunk(nullptr, segment);
     void* memory = nullptr;
     const int code =
         acl().aclrtMalloc(&memory, static_cast<size_t>(segment), ACL_MEM_MALLOC_HUGE_FIRST);
     if (is_out_of_memory(code)) return nullptr;
     check("aclrtMalloc", code);
     ++stats_.allocations;
-    return new Chunk{static_cast<std::byte*>(memory), segment};
+    chunk->data = static_cast<std::byte*>(memory);
+    return chunk.release();
 }
 
 void Pool::split(Chunk* chunk, int64_t size) {
     // A remainder that nothing fits in stays with the chunk; so does that of a large segment.
     if (chunk->size - size < (size > kSmall ? kSmall : kAlignment)) return;
-    auto* rest = new Chunk{chunk->data + size, chunk->size - size};
+    Chunk* rest = new_chunk(chunk->data + size, chunk->size - size).release();
     rest->before = chunk;
     rest->after = chunk->after;
     if (rest->after) rest->after->before = rest;
     chunk->after = rest;
     chunk->size = size;
-    free_.insert(rest);
-    stats_.cached += rest->size;
+    put(rest);
 }
 
 void Pool::absorb(Chunk* chunk, Chunk* behind) {
@@ -133,17 +156,16 @@ void Pool::absorb(Chunk* chunk, Chunk* behind) {
 void Pool::give(Chunk* chunk) noexcept {
     chunk->used = false;
     stats_.used -= chunk->size;
-    stats_.cached += chunk->size;
     if (Chunk* behind = chunk->after; behind && !behind->used) {
-        free_.erase(behind);
+        pull(free_.find(behind));
         absorb(chunk, behind);
     }
     if (Chunk* front = chunk->before; front && !front->used) {
-        free_.erase(front);
+        pull(free_.find(front));
         absorb(front, chunk);
         chunk = front;
     }
-    free_.insert(chunk);
+    put(chunk);
     if (pool::enabled()) return;
     try {
         free_cached();
@@ -152,19 +174,17 @@ void Pool::give(Chunk* chunk) noexcept {
     }
 }
 
-void Pool::free_cached() {
+void Pool::shrink(int64_t most) {
+    if (held() <= most) return;
     if (std::none_of(free_.begin(), free_.end(), std::mem_fn(&Chunk::whole))) return;
     stream_.wait();  // aclrtFree does not
-    for (auto at = free_.begin(); at != free_.end();) {
-        Chunk* chunk = *at;
-        if (!chunk->whole()) {
-            ++at;
-            continue;
+    for (auto at = free_.begin(); at != free_.end() && held() > most;) {
+        const auto next = std::next(at);
+        if ((*at)->whole()) {
+            const std::unique_ptr<Chunk> chunk(pull(at));
+            check("aclrtFree", acl().aclrtFree(chunk->data));
         }
-        at = free_.erase(at);
-        stats_.cached -= chunk->size;
-        check("aclrtFree", acl().aclrtFree(chunk->data));
-        delete chunk;
+        at = next;
     }
 }
 

@@ -19,6 +19,12 @@
 
 namespace asc::cann {
 
+struct Chunk;
+struct Smaller {
+    bool operator()(const Chunk* a, const Chunk* b) const;
+};
+using FreeChunks = std::set<Chunk*, Smaller>;
+
 // A stretch of a segment, in use or free.
 struct Chunk {
     std::byte* data;
@@ -26,9 +32,15 @@ struct Chunk {
     bool used = false;
     Chunk* before = nullptr;  // neighbours in the segment
     Chunk* after = nullptr;
+    // Where it lies among the free ones, while it does not: giving it back needs no memory.
+    FreeChunks::node_type place;
 
     bool whole() const { return !before && !after; }
 };
+
+inline bool Smaller::operator()(const Chunk* a, const Chunk* b) const {
+    return a->size != b->size ? a->size < b->size : a->data < b->data;
+}
 
 class Pool {
   public:
@@ -36,26 +48,26 @@ class Pool {
     // Null where there is not enough.
     Chunk* take(int64_t nbytes);
     void give(Chunk* chunk) noexcept;
-    // Returns the segments that are free as a whole.
-    void free_cached();
+    // Returns segments that are free as a whole, until no more than `most` bytes are held.
+    void shrink(int64_t most);
+    void free_cached() { shrink(0); }
+    int64_t held() const { return stats_.used + stats_.cached; }
     void set_limit(int64_t nbytes) { limit_ = nbytes; }
     int64_t limit() const { return limit_; }
     pool::Stats stats() const;
 
   private:
-    struct Smaller {
-        bool operator()(const Chunk* a, const Chunk* b) const {
-            return a->size != b->size ? a->size < b->size : a->data < b->data;
-        }
-    };
     Chunk* reuse(int64_t size, bool any);
     Chunk* grow(int64_t segment);
     void split(Chunk* chunk, int64_t size);
+    // To and from the free ones.
+    void put(Chunk* chunk) noexcept;
+    Chunk* pull(FreeChunks::iterator at) noexcept;
     // Takes the chunk behind into this one; both are free and in no list.
     static void absorb(Chunk* chunk, Chunk* behind);
 
     Stream& stream_;
-    std::set<Chunk*, Smaller> free_;
+    FreeChunks free_;
     int64_t limit_ = 0;
     pool::Stats stats_{};
 };

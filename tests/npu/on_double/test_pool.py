@@ -23,6 +23,7 @@ def empty():
     POOL.set_limit(size=0)
 
 
+@pytest.mark.technique("POOL")
 def test_memory_in_use_goes_up_and_down():
     before = POOL.used_bytes()
     x = on_npu(np.ones(N, np.float32))
@@ -39,6 +40,7 @@ def test_memory_in_use_goes_up_and_down():
     assert POOL.free_bytes() < 4 * N
 
 
+@pytest.mark.technique("POOL")
 def test_memory_is_used_again_without_asking_cann(control):
     x = on_npu(np.ones(N, np.float32))
     for _ in range(3):
@@ -78,6 +80,22 @@ def test_a_limit_is_kept_and_its_error_says_what_is_held():
     np.testing.assert_array_equal(back(on_npu(np.ones(4 * N, np.float32)) + 1)[-2:], [2, 2])
 
 
+@pytest.mark.technique("POOL")
+def test_a_lower_limit_gives_back_at_once_what_is_cached_beyond_it():
+    keep = new(3 * MIB)
+    for size in (5, 7, 9):
+        new(size * MIB)
+    free = POOL.free_bytes()
+    POOL.set_limit(size=POOL.total_bytes())
+    assert POOL.free_bytes() == free
+    POOL.set_limit(size=POOL.total_bytes() - 1)
+    assert 0 < POOL.free_bytes() < free
+    assert POOL.total_bytes() <= POOL.statistics().limit
+    POOL.set_limit(size=POOL.used_bytes())
+    assert POOL.free_bytes() == 0
+    assert keep.size == 3 * MIB
+
+
 def test_free_memory_of_any_segment_serves_something_small():
     POOL.set_limit(size=POOL.used_bytes() + POOL.free_bytes() + 8 * MIB + 512)
     x = new(8 * MIB)
@@ -95,6 +113,7 @@ def test_a_segment_for_something_small_is_as_small_as_the_limit_wants():
     np.testing.assert_array_equal(back(on_npu(a) * 2), a * 2)
 
 
+@pytest.mark.technique("POOL")
 def test_a_small_array_does_not_hold_a_large_segment():
     POOL.set_limit(size=POOL.used_bytes() + POOL.free_bytes() + 100 * MIB)
     x = new(63 * MIB)
