@@ -177,8 +177,10 @@ class MemoryPool:
     ) -> None:
         """Set the most that the pool may hold, in use and kept for later use.
 
-        What would exceed it first takes from the cache, pages between arrays in use included, and
-        runs what is recorded, then raises MemoryError. Memory that is in use already stays.
+        What is kept beyond it goes back to the system at once, but for small pieces that other
+        threads keep and, on an NPU, segments of which a part is in use. Later, what would exceed it
+        first takes from the cache, pages between arrays in use included, and runs what is recorded,
+        then raises MemoryError. Memory that is in use already stays.
 
         Parameters
         ----------

@@ -55,12 +55,11 @@ int class_of(int64_t nbytes) {
     return static_cast<int>(static_cast<uint64_t>(nbytes - (nbytes > 0)) / kStep);
 }
 int64_t class_bytes(int index) { return (index + 1) * kStep; }
-int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
 // What a piece counts in `used`.
 int64_t piece_bytes(int64_t nbytes) {
     if (nbytes <= kSmall) return class_bytes(class_of(nbytes));
-    return is_enabled ? Heap::chunk_bytes(nbytes) : round_up(nbytes, kStep);
+    return is_enabled ? Heap::chunk_bytes(nbytes) : Segments::apart_bytes(nbytes);
 }
 
 struct FreePiece {
@@ -313,7 +312,13 @@ void* take_or_make_room(int64_t nbytes, ThreadCache& cache) {
 
 int64_t machine_memory() { return Segments::machine_memory(); }
 
-void set_limit(int64_t bytes) { pool().segments.set_limit(bytes); }
+void set_limit(int64_t bytes) {
+    Segments& segments = pool().segments;
+    segments.set_limit(bytes);
+    if (bytes == 0 || segments.held() <= bytes) return;
+    release_kept();  // makes more of what is held free
+    segments.set_limit(bytes);
+}
 int64_t limit() { return pool().segments.limit(); }
 int64_t memory_limit() {
     return limit() == 0 ? machine_memory() : std::min(limit(), machine_memory());

@@ -38,7 +38,8 @@ void on_shortage(void (*release)());
 bool enabled();
 // The memory that this process may use: the machine's or its control group's.
 int64_t machine_memory();
-// What the pool may hold, used and cached; 0 (the start) for no limit.
+// What the pool may hold, used and cached; 0 (the start) for no limit. What is cached beyond it
+// goes at once.
 void set_limit(int64_t bytes);
 int64_t limit();
 // The most that one array can have: of the two above, the smaller.

@@ -17,6 +17,13 @@ constexpr int64_t kMediumSegment = int64_t{8} << 20;
 // Room beside a larger piece, at most.
 constexpr int64_t kRoom = int64_t{8} << 20;
 constexpr int64_t kHugePage = int64_t{2} << 20;
+// Pieces apart from this size on are mapped: C's allocator would keep what is freed of them, for
+// each thread apart. Smaller ones are its own, and under the address sanitizer all are.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int64_t kMapped = INT64_MAX;
+#else
+constexpr int64_t kMapped = int64_t{128} << 10;
+#endif
 
 int64_t page_bytes() {
     static const int64_t bytes = sysconf(_SC_PAGESIZE);
@@ -57,6 +64,9 @@ bool Segments::reserve(int64_t size) {
     return false;
 }
 
+int64_t Segments::apart_bytes(int64_t nbytes) {
+    return round_up(std::max<int64_t>(nbytes, 1), nbytes < kMapped ? kAlignment : page_bytes());
+}
 void* Segments::take_apart(int64_t size) {
     void* p = allocate(size);
     if (p) return p;
@@ -64,6 +74,7 @@ void* Segments::take_apart(int64_t size) {
     return make_room(size) ? allocate(size) : nullptr;
 }
 void* Segments::allocate(int64_t size) {
+    if (size >= kMapped) return map(size);
     if (!reserve(size)) return nullptr;
     void* p = std::aligned_alloc(kAlignment, static_cast<size_t>(size));
     if (p) {
@@ -74,6 +85,10 @@ void* Segments::allocate(int64_t size) {
     return p;
 }
 void Segments::give_apart(void* p, int64_t size) {
+    if (size >= kMapped) {
+        unmap({static_cast<std::byte*>(p), static_cast<size_t>(size)});
+        return;
+    }
     std::free(p);
     unreserve(size);
 }
@@ -138,12 +153,23 @@ bool Segments::make_room(int64_t size) {
     const bool limited = most != 0 && before + size > most;
     const int64_t goal = limited ? most - size : before - size - kHugePage;
     if (limited && before - free_bytes() > goal) return false;
+    shrink(goal);
+    return held() < before;
+}
+
+// Gives free memory back until no more than `goal` bytes are held, as far as there is some.
+void Segments::shrink(int64_t goal) {
     for (Heap* heap : {&medium_, &large_}) trim(*heap, heap->free_bytes() - (held() - goal));
     for (Heap* heap : {&large_, &medium_}) {
         heap->remove_pages(page_bytes(), held() - goal,
                            [this](auto pages) { return unmap(pages); });
     }
-    return held() < before;
+}
+
+void Segments::set_limit(int64_t bytes) {
+    limit_.store(bytes, std::memory_order_relaxed);
+    std::lock_guard lock(mutex_);
+    if (bytes != 0) shrink(bytes);
 }
 
 void* Segments::take(int64_t nbytes) {

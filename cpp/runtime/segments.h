@@ -27,7 +27,8 @@ class Segments {
     // A piece of a segment; null where the system or the limit has not enough.
     void* take(int64_t nbytes);
     void give(void* p, int64_t nbytes);
-    // A piece that is no part of a segment; `size` is a multiple of the alignment.
+    // A piece that is no part of a segment, of a size that apart_bytes has returned.
+    static int64_t apart_bytes(int64_t nbytes);
     void* take_apart(int64_t size);
     void give_apart(void* p, int64_t size);
     // Gives whole pages that are free back to the system.
@@ -39,8 +40,8 @@ class Segments {
         int64_t bytes, chunks;
     };
     Free free_memory() const;
-    // What may be held; 0 (the start) for no limit.
-    void set_limit(int64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
+    // What may be held; 0 (the start) for no limit. Free memory beyond it goes back at once.
+    void set_limit(int64_t bytes);
     int64_t limit() const { return limit_.load(std::memory_order_relaxed); }
     // Around fork.
     std::mutex& mutex() { return mutex_; }
@@ -59,6 +60,7 @@ class Segments {
     int64_t segment_bytes(int64_t nbytes) const;
     bool grow(Heap& heap, int64_t nbytes);
     bool make_room(int64_t size);
+    void shrink(int64_t goal);
     void trim(Heap& heap, int64_t kept);
     int64_t free_bytes() const { return medium_.free_bytes() + large_.free_bytes(); }
     Heap& heap_of(int64_t nbytes);

@@ -4,6 +4,8 @@ import gc
 import mmap
 import os
 import random
+import subprocess
+import sys
 import threading
 import time
 
@@ -183,6 +185,23 @@ class TestLimit:
         for mebibytes in (3, 5, 9, 14, 25):
             assert new(mebibytes * MIB).size == mebibytes * MIB
         assert np.all(np.asarray(keep) == 3.0)
+
+    @reuses
+    @pytest.mark.parametrize("sizes", [[40] * 20_000, [300_000] * 30, [3 * MIB] * 5], ids=["small", "medium", "large"])
+    def test_lowering_it_gives_back_at_once_what_is_cached_beyond_it(self, sizes):
+        pool.free_all_blocks()
+        before = pool.free_bytes()
+        pieces = [new(size) for size in sizes]
+        keep = pieces.pop()
+        del pieces
+        free, used = pool.free_bytes(), pool.used_bytes()
+        assert free - before >= sum(sizes[1:]) // 2
+        pool.set_limit(used + free // 2)
+        assert pool.total_bytes() <= used + free // 2
+        pool.set_limit(1)
+        assert pool.free_bytes() <= before + 2 * PAGE
+        assert pool.used_bytes() == used
+        assert keep.size == sizes[0]
 
     def test_an_array_beyond_it_fails_at_the_call(self):
         pool.set_limit("100MB")
@@ -768,6 +787,36 @@ def test_threads_allocate_and_free_for_each_other():
     box.clear()
     assert not wrong
     assert pool.used_bytes() - before < 100_000
+
+
+WITHOUT_POOL = """
+import resource
+import numpy as np
+import ascend_array_api as xp
+from ascend_array_api import runtime
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() >> 20
+
+ones, kept = xp.asarray(np.ones(400_000)), []
+before = resident()
+for _ in range(3):
+    large = [ones + i for i in range(60)]
+    runtime.evaluate(*large)
+    kept.append(ones[:1000] + 1)
+    runtime.evaluate(kept[-1])
+    assert resident() - before >= 150
+    del large
+assert resident() - before < 50, (before, resident())
+"""
+
+
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="it keeps what is freed")
+def test_without_a_pool_the_system_has_what_is_freed(child_env):
+    env = child_env | {"ASCEND_ARRAY_API_POOL": "off"}
+    done = subprocess.run([sys.executable, "-c", WITHOUT_POOL], env=env, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
 
 
 def test_counts_are_exact():

@@ -216,6 +216,7 @@ class TestMemoryPool:
         assert len(views) == 4
         assert pool.statistics().used == before.used
 
+    @pytest.mark.technique("POOL")
     def test_the_cache_is_emptied(self):
         pool = runtime.MemoryPool()
         x = xp.ones(500_000)

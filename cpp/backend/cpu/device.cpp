@@ -78,9 +78,7 @@ class FurtherCpu : public Device {
     }
     // What a piece counts in `used`.
     static int64_t bytes_of(int64_t nbytes) {
-        if (pool::enabled()) return Heap::chunk_bytes(nbytes);
-        constexpr int64_t kStep = Segments::kAlignment;
-        return std::max(nbytes + kStep - 1, kStep) / kStep * kStep;
+        return pool::enabled() ? Heap::chunk_bytes(nbytes) : Segments::apart_bytes(nbytes);
     }
     void* take(int64_t nbytes) {
         return pool::enabled() ? segments_.take(nbytes) : segments_.take_apart(bytes_of(nbytes));
