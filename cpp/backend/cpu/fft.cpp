@@ -61,25 +61,28 @@ class Ahead {
     Ahead() = default;
     Ahead(const std::byte* in, int64_t in_bytes, const std::byte* out, int64_t out_bytes,
           int64_t steps)
-        : in_(in), in_step_(step(in_bytes, steps)), out_(out), out_step_(step(out_bytes, steps)) {}
+        : in_(reinterpret_cast<uintptr_t>(in)),
+          in_step_(step(in_bytes, steps)),
+          out_(reinterpret_cast<uintptr_t>(out)),
+          out_step_(step(out_bytes, steps)) {}
 
     void fetch() {
-        for (int64_t i = 0; i < in_step_; i += kLine) __builtin_prefetch(in_ + i, 0, 2);
-        for (int64_t i = 0; i < out_step_; i += kLine) __builtin_prefetch(out_ + i, 1, 2);
+        for (uintptr_t i = 0; i < in_step_; i += kLine) __builtin_prefetch(memory(in_ + i), 0, 2);
+        for (uintptr_t i = 0; i < out_step_; i += kLine) __builtin_prefetch(memory(out_ + i), 1, 2);
         in_ += in_step_;
         out_ += out_step_;
     }
 
   private:
     static constexpr int64_t kLine = 64;
-    static int64_t step(int64_t bytes, int64_t steps) {
-        return round_up((bytes + steps - 1) / steps, kLine);
+    static uintptr_t step(int64_t bytes, int64_t steps) {
+        return static_cast<uintptr_t>(round_up((bytes + steps - 1) / steps, kLine));
     }
+    static const void* memory(uintptr_t place) { return reinterpret_cast<const void*>(place); }
 
-    const std::byte* in_ = nullptr;
-    int64_t in_step_ = 0;
-    const std::byte* out_ = nullptr;
-    int64_t out_step_ = 0;
+    // No pointers: whole steps may end beyond an array.
+    uintptr_t in_ = 0, in_step_ = 0;
+    uintptr_t out_ = 0, out_step_ = 0;
 };
 
 // How a step is computed, whatever the layout.

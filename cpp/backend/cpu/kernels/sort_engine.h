@@ -455,7 +455,8 @@ int64_t partition_in_place(K* a, int64_t n, K pivot) {
     constexpr int L = kLanes<K>;
     constexpr int kVectors = 16;
     constexpr int64_t B = kVectors * L;
-    constexpr int64_t kAhead = 4;  // blocks fetched before they are read
+    constexpr uintptr_t kVectorBytes = L * sizeof(K);
+    constexpr int64_t kAheadBytes = 4 * B * sizeof(K);  // from a fetch to its use
     // The keys at both ends wait here, so that there is room to write to.
     const int64_t head = n < 2 * B ? n : B + n % B;
     const int64_t tail = n < 2 * B ? 0 : B;
@@ -473,11 +474,14 @@ int64_t partition_in_place(K* a, int64_t n, K pivot) {
         const K* src = a + ((left & from_left) | ((right - B) & ~from_left));
         left += B & from_left;
         right -= B & ~from_left;
-        const K* next = src + ((kAhead * B & from_left) | (-kAhead * B & ~from_left));
+        // No pointer: it may lie beyond the keys.
+        const uintptr_t next =
+            reinterpret_cast<uintptr_t>(src) +
+            static_cast<uintptr_t>((kAheadBytes & from_left) | (-kAheadBytes & ~from_left));
         Vec<K> v[kVectors];
 #pragma GCC unroll 16
         for (int i = 0; i < kVectors; ++i) {
-            __builtin_prefetch(next + i * L);
+            __builtin_prefetch(reinterpret_cast<const void*>(next + i * kVectorBytes));
             v[i] = load(src + i * L);
         }
 #pragma GCC unroll 16
