@@ -187,7 +187,9 @@ class TestLimit:
         assert np.all(np.asarray(keep) == 3.0)
 
     @reuses
-    @pytest.mark.parametrize("sizes", [[40] * 20_000, [300_000] * 30, [3 * MIB] * 5], ids=["small", "medium", "large"])
+    @pytest.mark.parametrize(
+        "sizes", [[40] * 20_000, [300_000] * 30, [3 * MIB] * 5], ids=["small", "medium", "large"]
+    )
     def test_lowering_it_gives_back_at_once_what_is_cached_beyond_it(self, sizes):
         pool.free_all_blocks()
         before = pool.free_bytes()
