@@ -49,8 +49,8 @@ struct Program {
     std::vector<Output> outputs;
 
     // Made by finish().
-    std::vector<cpu::Strand> strands;
-    std::vector<uint8_t> registers;  // that each instruction writes, if it leaves its strand
+    std::vector<cpu::Strand> strands;  // how a CPU runs them; accelerators have no use for it
+    std::vector<uint8_t> registers;    // that each stored result has
     int register_count = 0;
     int widest_bits = 1;  // of all registers
     int cost = 1;         // of one element, in additions

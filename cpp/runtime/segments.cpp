@@ -19,7 +19,14 @@ constexpr int64_t kRoom = int64_t{8} << 20;
 constexpr int64_t kHugePage = int64_t{2} << 20;
 // Pieces apart from this size on are mapped: C's allocator would keep what is freed of them, for
 // each thread apart. Smaller ones are its own, and under the address sanitizer all are.
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+#define ASC_HAS_ASAN __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define ASC_HAS_ASAN 1
+#else
+#define ASC_HAS_ASAN 0
+#endif
+#if ASC_HAS_ASAN
 constexpr int64_t kMapped = INT64_MAX;
 #else
 constexpr int64_t kMapped = int64_t{128} << 10;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -374,7 +375,7 @@ class Machine {
         tile_ = std::max<int64_t>(tile_ / 64 * 64, 64);
         tile_ = std::min(tile_, (call_.outputs[0].size() + 63) / 64 * 64);
         // Of packed bool that ends within a word.
-        if (direct) widest = has_bool_;
+        if (direct) widest = has_bool_ ? 1 : 0;
         register_bytes_ = (tile_ * widest / 8 + 63) / 64 * 64;
         if (tiling_ == Tiling::Blocks) grid_ = Grid(loop_, transposed_bytes(), tile_);
     }
@@ -436,6 +437,14 @@ class Machine {
     }
 
     void run_range(int64_t first, int64_t last, std::byte* scratch) const;
+    // An operand of a plain machine: where its value is told, its row, and the steps in bytes.
+    struct Pointer {
+        const void** value;
+        const std::byte* row;
+        int64_t size, row_step;
+    };
+    // The operands at this index, `done` elements into the part; returns how many there are.
+    int list_pointers(Lane& lane, int64_t at, int64_t done, Pointer* pointers) const;
     void run_plain(Lane& lane, int64_t first, int64_t last) const;
     void run_blocks(Lane& lane, int64_t first, int64_t last) const;
 
@@ -489,8 +498,8 @@ struct Lane {
     const void* copies[kMaxOperands];  // where outputs go that no instruction writes at once
     // Memory of the next tile that is asked for while this one is computed, a share at each step.
     struct Fetch {
-        const std::byte *next, *end;
-        int64_t share;
+        uintptr_t next, end;
+        uint64_t share;
     };
     Fetch fetches[kMaxOperands];
     int fetch_count = 0;
@@ -552,9 +561,9 @@ struct Lane {
             cursor.seek(row);
             const int64_t step = cursor.offset() - starts[k];
             starts[k] = cursor.offset();
-            const std::byte* next = port.at(starts[k] + kRowsAhead * step);
-            for (int64_t i = 0; i < n * itemsize(port.memory); i += 64)
-                __builtin_prefetch(next + i);
+            const uintptr_t next = port.address(starts[k] + kRowsAhead * step);
+            const auto bytes = static_cast<uint64_t>(n * itemsize(port.memory));
+            for (uint64_t i = 0; i < bytes; i += kLineBytes) prefetch(next + i);
         }
     }
 
@@ -571,70 +580,40 @@ struct Lane {
     // What the next tile reads and writes far away is on its way while this one is computed.
     void plan_fetches(int64_t n) {
         fetch_count = 0;
-        const int64_t steps = std::max(m.step_count_, 1);
+        const auto steps = static_cast<uint64_t>(std::max(m.step_count_, 1));
         for (int k = 0; k < m.loop_.operands; ++k) {
             const Port& port = m.ports_[k];
             if (!port.ahead) continue;
             const bool output = k < m.outputs_;
-            const int64_t bytes = n * itemsize(port.memory);
+            const auto bytes = static_cast<uint64_t>(n * itemsize(port.memory));
             // Inputs have moved on to the next tile, outputs are at the start of this one.
-            const std::byte* next = output ? port.at(writers[k]->cursor().offset() + n)
-                                           : port.at(readers[k - m.outputs_]->cursor().offset());
+            const uintptr_t next = output
+                                       ? port.address(writers[k]->cursor().offset() + n)
+                                       : port.address(readers[k - m.outputs_]->cursor().offset());
             fetches[fetch_count++] = {next, next + bytes, bytes / steps + kLineBytes};
         }
     }
     void fetch_share() {
         for (Fetch* f = fetches; f < fetches + fetch_count; ++f) {
-            const std::byte* end = std::min(f->end, f->next + f->share);
-            for (; f->next < end; f->next += kLineBytes) __builtin_prefetch(f->next);
+            const uintptr_t end = std::min(f->end, f->next + f->share);
+            for (; f->next < end; f->next += kLineBytes) prefetch(f->next);
         }
     }
 
     void execute(const Step& step, int64_t n) {
-        if (step.strand) return execute_strand(step, n);
-        const void* sources[3] = {values[step.source[0]], values[step.source[1]],
-                                  values[step.source[2]]};
-        if (step.kernel && step.output < 0) {
-            step.kernel(const_cast<void*>(values[step.instruction]), sources, n, step.scalars);
-        } else {
-            execute_slowly(step, sources, n);
+        if (!step.strand) {
+            compute(step, begin(step.instruction, n), n);
+            return end(step.instruction, n);
         }
-    }
-    // Conversions, and what is written at once.
-    void execute_slowly(const Step& step, const void* const* sources, int64_t n) {
-        void* target = begin(step.instruction, n);
-        if (step.kernel) {
-            step.kernel(target, sources, n, step.scalars);
-        } else {
-            convert(target, m.program_.code[step.instruction], sources[0], step.scalars & 1, n);
-        }
-        end(step.instruction, n);
-    }
-    void execute_strand(const Step& step, int64_t n) {
-        const Strand& strand = *step.strand;
-        for (const uint8_t i : strand.stored) begin(i, n);
-        const DType dtype = m.program_.code[static_cast<size_t>(strand.first)].dtype;
-        kernels().strand[index(dtype)](step.code, values, n);
-        for (const uint8_t i : strand.stored) end(i, n);
+        for (const uint8_t i : step.strand->stored) begin(i, n);
+        run_strand(step, n);
+        for (const uint8_t i : step.strand->stored) end(i, n);
     }
     // Of a plain machine, whose operands have their places.
     void execute_in_place(int64_t n) {
         for (const Step* step = m.steps_; step < m.steps_ + m.step_count_; ++step) {
-            if (step->strand) {
-                const Instruction& first =
-                    m.program_.code[static_cast<size_t>(step->strand->first)];
-                kernels().strand[index(first.dtype)](step->code, values, n);
-                continue;
-            }
-            void* target = const_cast<void*>(values[step->instruction]);
-            const void* sources[3] = {values[step->source[0]], values[step->source[1]],
-                                      values[step->source[2]]};
-            if (step->kernel) {
-                step->kernel(target, sources, n, step->scalars);
-            } else {
-                convert(target, m.program_.code[step->instruction], sources[0], step->scalars & 1,
-                        n);
-            }
+            step->strand ? run_strand(*step, n)
+                         : compute(*step, const_cast<void*>(values[step->instruction]), n);
         }
         for (int k = 0; k < m.outputs_; ++k) {
             if (m.written_at_once(k)) continue;
@@ -642,6 +621,16 @@ struct Lane {
             copy_value(const_cast<void*>(copies[k]), values[m.program_.place(out.value)],
                        m.is_scalar(out.value), n, out.dtype);
         }
+    }
+    void compute(const Step& step, void* target, int64_t n) {
+        const void* sources[3] = {values[step.source[0]], values[step.source[1]],
+                                  values[step.source[2]]};
+        if (step.kernel) return step.kernel(target, sources, n, step.scalars);
+        convert(target, m.program_.code[step.instruction], sources[0], step.scalars & 1, n);
+    }
+    void run_strand(const Step& step, int64_t n) {
+        const Instruction& first = m.program_.code[static_cast<size_t>(step.strand->first)];
+        kernels().strand[index(first.dtype)](step.code, values, n);
     }
     // Finds the place of a result, and takes it to an output that is written at once.
     void* begin(size_t i, int64_t n) {
@@ -722,55 +711,56 @@ void Machine::run_blocks(Lane& lane, int64_t first, int64_t last) const {
     }
 }
 
-void Machine::run_plain(Lane& lane, int64_t first, int64_t last) const {
-    struct Pointer {
-        const void** value;
-        const std::byte* row;
-        int64_t size, row_step;  // bytes
+int Machine::list_pointers(Lane& lane, int64_t at, int64_t done, Pointer* pointers) const {
+    lane.for_each_cursor([&](Cursor& cursor) { cursor.seek(at); });
+    const int axis = loop_.ndim - 2;
+    int count = 0;
+    auto add = [&](int slot, const std::byte* row, const void** value) {
+        const Port& port = ports_[slot];
+        const int64_t size = itemsize(port.memory);
+        // Memory that comes with a part has its elements side by side.
+        const int64_t step = !port.base ? loop_.inner() : axis < 0 ? 0 : loop_.strides[slot][axis];
+        pointers[count++] = {value, row, port.scalar ? 0 : size, step * size};
     };
+    for (int k = 0; k < outputs_; ++k) {
+        Writer& writer = *lane.writers[k];
+        const uint8_t result = program_.outputs[static_cast<size_t>(k)].value.index;
+        add(k, writer.address(writer.cursor().offset() + (writer.buffered() ? done : 0)),
+            written_at_once(k) ? lane.values + result : lane.copies + k);
+    }
+    const void** value = lane.values + program_.code.size();
+    for (int k = 0; k < inputs_; ++k, ++value) {
+        const Port& port = ports_[outputs_ + k];
+        Reader& reader = *lane.readers[k];
+        if (port.constant) {
+            *value = reader.next(0, nullptr, nullptr);
+        } else {
+            add(outputs_ + k, port.at(reader.cursor().offset()), value);
+        }
+    }
+    return count;
+}
+
+void Machine::run_plain(Lane& lane, int64_t first, int64_t last) const {
     const int axis = loop_.ndim - 2;
     const int64_t width = loop_.inner();
     Pointer pointers[kMaxOperands];
     for (int64_t at = first, n; at < last;) {
-        lane.for_each_cursor([&](Cursor& cursor) { cursor.seek(at); });
-        Pointer* end = pointers;
-        auto add = [&](int slot, const std::byte* start, const void** value) {
-            const int64_t size = itemsize(ports_[slot].memory);
-            // Memory that comes with a part has its elements side by side.
-            const int64_t row = !ports_[slot].base ? width
-                                : axis < 0         ? 0
-                                                   : loop_.strides[slot][axis];
-            *end++ = {value, start, ports_[slot].scalar ? 0 : size, row * size};
-        };
-        for (int k = 0; k < outputs_; ++k) {
-            const uint8_t result = program_.outputs[static_cast<size_t>(k)].value.index;
-            Writer& writer = *lane.writers[k];
-            const int64_t done = writer.buffered() ? at - first : 0;
-            add(k, writer.address(writer.cursor().offset() + done),
-                written_at_once(k) ? lane.values + result : lane.copies + k);
-        }
-        const void** value = lane.values + program_.code.size();
-        for (int k = 0; k < inputs_; ++k, ++value) {
-            Reader& reader = *lane.readers[k];
-            if (ports_[outputs_ + k].constant) {
-                *value = reader.next(0, nullptr, nullptr);
-            } else {
-                add(outputs_ + k, ports_[outputs_ + k].at(reader.cursor().offset()), value);
-            }
-        }
+        const std::span list(pointers,
+                             static_cast<size_t>(list_pointers(lane, at, at - first, pointers)));
         // A part of a row, or whole rows of one axis.
         int64_t rows = 1, cols = std::min(width - at % width, last - at);
         if (axis >= 0 && cols == width) {
-            const int64_t row = at / width;
-            rows = std::min(loop_.shape[axis] - row % loop_.shape[axis], (last - at) / width);
+            const int64_t left = loop_.shape[axis] - at / width % loop_.shape[axis];
+            rows = std::min(left, (last - at) / width);
         }
         for (int64_t r = 0; r < rows; ++r) {
             for (int64_t col = 0; col < cols; col += n) {
                 n = std::min(tile_, cols - col);
-                for (Pointer* p = pointers; p < end; ++p) *p->value = p->row + col * p->size;
+                for (const Pointer& p : list) *p.value = p.row + col * p.size;
                 lane.execute_in_place(n);
             }
-            for (Pointer* p = pointers; p < end; ++p) p->row += p->row_step;
+            for (Pointer& p : list) p.row += p.row_step;
         }
         at += rows * cols;
     }

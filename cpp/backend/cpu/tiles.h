@@ -19,6 +19,10 @@ inline bool word_aligned(const std::byte* base, int64_t bit) {
     return bit % 64 == 0 && reinterpret_cast<uintptr_t>(base) % 8 == 0;
 }
 
+inline void prefetch(uintptr_t address) {
+    __builtin_prefetch(reinterpret_cast<const void*>(address));
+}
+
 // Strides below this share a line of the caches.
 inline constexpr int64_t kLineBytes = 64;
 
@@ -55,6 +59,10 @@ struct Port {
     bool direct() const { return adjacent && memory == reg && !is_bool(memory) && !streams; }
     // The same for packed bool, up to its last word.
     bool packed() const { return adjacent && is_bool(memory) && is_bool(reg); }
+    // For prefetching, also beyond the array.
+    uintptr_t address(int64_t offset) const {
+        return reinterpret_cast<uintptr_t>(base) + static_cast<uint64_t>(offset * itemsize(memory));
+    }
     std::byte* at(int64_t offset) const { return base + offset * itemsize(memory); }
 
     Ref<Block> block;  // kept while another thread may write and move the storage off it

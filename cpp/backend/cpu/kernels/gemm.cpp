@@ -448,9 +448,14 @@ struct Gemm {
             asm("" : "+r"(a[q]));  // few distances from few addresses: all stay in registers
         }
         // Short rows end before hardware has seen where they lead: those of a later tile.
-        for (int64_t r = 0; g.k <= 2 * kLine && r < R; ++r)
-            for (int64_t k = 0; k < g.k; k += kLine)
-                __builtin_prefetch(a[0] + (r + 4 * kHalfRows) * stride + k, 0, 3);
+        const auto place = reinterpret_cast<uintptr_t>(a[0]);  // no pointer: some are beyond a
+        for (int64_t r = 0; g.k <= 2 * kLine && r < R; ++r) {
+            for (int64_t k = 0; k < g.k; k += kLine) {
+                const int64_t ahead = (r + 4 * kHalfRows) * stride + k;
+                const uintptr_t next = place + static_cast<uint64_t>(ahead) * sizeof(Acc);
+                __builtin_prefetch(reinterpret_cast<const void*>(next), 0, 3);
+            }
+        }
         typename HalfSimd::V sums[R] = {};
 #pragma GCC unroll 4
         for (int64_t k = 0; k < g.k; ++k, b += NR) {

@@ -111,7 +111,7 @@ class LaneQr {
     void scale_column(int64_t c) const {
         constexpr int kFar = sizeof(R) == 4 ? 16 : 128;
         const V power = power_near(largest(0, c));
-        const V by = (power < two_to(-kFar)) | (power > two_to(kFar)) ? power : two_to(0);
+        const V by = ((power < two_to(-kFar)) | (power > two_to(kFar))) ? power : two_to(0);
         write(scale(c), {by});
         if (!is_one(by)) multiply_column(c, m_, inverse(by));
     }

@@ -14,8 +14,13 @@ constexpr int kVectors = 4;
 
 // ---- operations on vectors, and on single elements ----
 
+#if !defined(__AVX512F__)  // which has parts of vectors
 inline float root(float x) { return __builtin_sqrtf(x); }
 inline double root(double x) { return __builtin_sqrt(x); }
+inline float size_of(float x) { return __builtin_fabsf(x); }
+inline double size_of(double x) { return __builtin_fabs(x); }
+#endif
+
 #if defined(__AVX512F__)
 inline Vec<float> root(Vec<float> x) { return (Vec<float>)_mm512_sqrt_ps((__m512)x); }
 inline Vec<double> root(Vec<double> x) { return (Vec<double>)_mm512_sqrt_pd((__m512d)x); }
@@ -30,8 +35,6 @@ inline Vec<float> root(Vec<float> x) { return (Vec<float>)vsqrtq_f32((float32x4_
 inline Vec<double> root(Vec<double> x) { return (Vec<double>)vsqrtq_f64((float64x2_t)x); }
 #endif
 
-inline float size_of(float x) { return __builtin_fabsf(x); }
-inline double size_of(double x) { return __builtin_fabs(x); }
 inline Vec<float> size_of(Vec<float> x) {
     return __builtin_bit_cast(Vec<float>, __builtin_bit_cast(Vec<uint32_t>, x) & 0x7fffffffu);
 }
@@ -54,7 +57,6 @@ inline V smaller(V a, V b) {
 
 template <StrandOp Op, class V>
 inline V apply(V r, V x) {
-    if constexpr (Op == StrandOp::Take) return x;
     if constexpr (Op == StrandOp::Add) return r + x;
     if constexpr (Op == StrandOp::Multiply) return r * x;
     if constexpr (Op == StrandOp::Subtract) return r - x;
@@ -179,28 +181,31 @@ ASC_INLINE void quotients_of(V* r, T divisor) {
              ASC_EACH(r[k.value] = apply<StrandOp::op>(r[k.value], x)))                            \
     ASC_STEP(op, Next, reg, ASC_EACH(r[k.value] = apply<StrandOp::op>(r[k.value], next[k.value]))) \
     ASC_STEP(op, Last, reg, ASC_EACH(r[k.value] = apply<StrandOp::op>(r[k.value], last[k.value])))
-#define ASC_REGISTER(reg, r, next, last)                                           \
-    ASC_FORMS(Take, reg, r, next, last)                                            \
-    ASC_FORMS(Add, reg, r, next, last)                                             \
-    ASC_FORMS(Multiply, reg, r, next, last)                                        \
-    ASC_FORMS(Subtract, reg, r, next, last)                                        \
-    ASC_FORMS(SubtractFrom, reg, r, next, last)                                    \
-    ASC_STEP(Divide, Memory, reg,                                                  \
-             ASC_EACH(r[k.value] = r[k.value] / block.load(one + i, k.value)))     \
-    ASC_STEP(Divide, Scalar, reg, quotients_of<T, B>(r, *one))                     \
-    ASC_STEP(Divide, Next, reg, ASC_EACH(r[k.value] = r[k.value] / next[k.value])) \
-    ASC_STEP(Divide, Last, reg, ASC_EACH(r[k.value] = r[k.value] / last[k.value])) \
-    ASC_FORMS(DivideInto, reg, r, next, last)                                      \
-    ASC_FORMS(Maximum, reg, r, next, last)                                         \
-    ASC_FORMS(MaximumFrom, reg, r, next, last)                                     \
-    ASC_FORMS(Minimum, reg, r, next, last)                                         \
-    ASC_FORMS(MinimumFrom, reg, r, next, last)                                     \
-    ASC_STEP(Negative, Memory, reg, ASC_EACH(r[k.value] = -r[k.value]))            \
-    ASC_STEP(Abs, Memory, reg, ASC_EACH(r[k.value] = size_of(r[k.value])))         \
-    ASC_STEP(Square, Memory, reg, ASC_EACH(r[k.value] = r[k.value] * r[k.value]))  \
-    ASC_STEP(Sqrt, Memory, reg, roots_of<T, B>(r))                                 \
-    ASC_STEP(Reciprocal, Memory, reg, ASC_EACH(r[k.value] = 1 / r[k.value]))       \
-    ASC_STEP(Store, Memory, reg,                                                   \
+#define ASC_REGISTER(reg, r, next, last)                                              \
+    ASC_STEP(Take, Memory, reg, ASC_EACH(r[k.value] = block.load(one + i, k.value)))  \
+    ASC_STEP(Take, Scalar, reg, const V x = B::splat(*one); ASC_EACH(r[k.value] = x)) \
+    ASC_STEP(Take, Next, reg, ASC_EACH(r[k.value] = next[k.value]))                   \
+    ASC_STEP(Take, Last, reg, ASC_EACH(r[k.value] = last[k.value]))                   \
+    ASC_FORMS(Add, reg, r, next, last)                                                \
+    ASC_FORMS(Multiply, reg, r, next, last)                                           \
+    ASC_FORMS(Subtract, reg, r, next, last)                                           \
+    ASC_FORMS(SubtractFrom, reg, r, next, last)                                       \
+    ASC_STEP(Divide, Memory, reg,                                                     \
+             ASC_EACH(r[k.value] = r[k.value] / block.load(one + i, k.value)))        \
+    ASC_STEP(Divide, Scalar, reg, quotients_of<T, B>(r, *one))                        \
+    ASC_STEP(Divide, Next, reg, ASC_EACH(r[k.value] = r[k.value] / next[k.value]))    \
+    ASC_STEP(Divide, Last, reg, ASC_EACH(r[k.value] = r[k.value] / last[k.value]))    \
+    ASC_FORMS(DivideInto, reg, r, next, last)                                         \
+    ASC_FORMS(Maximum, reg, r, next, last)                                            \
+    ASC_FORMS(MaximumFrom, reg, r, next, last)                                        \
+    ASC_FORMS(Minimum, reg, r, next, last)                                            \
+    ASC_FORMS(MinimumFrom, reg, r, next, last)                                        \
+    ASC_STEP(Negative, Memory, reg, ASC_EACH(r[k.value] = -r[k.value]))               \
+    ASC_STEP(Abs, Memory, reg, ASC_EACH(r[k.value] = size_of(r[k.value])))            \
+    ASC_STEP(Square, Memory, reg, ASC_EACH(r[k.value] = r[k.value] * r[k.value]))     \
+    ASC_STEP(Sqrt, Memory, reg, roots_of<T, B>(r))                                    \
+    ASC_STEP(Reciprocal, Memory, reg, ASC_EACH(r[k.value] = 1 / r[k.value]))          \
+    ASC_STEP(Store, Memory, reg,                                                      \
              ASC_EACH(block.store(const_cast<T*>(one + i), k.value, r[k.value])))
 
 template <class T, class B>
