@@ -25,7 +25,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```(?:\n+```text\n(.*?)^```)?", re.MULTIL
 SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Pages that print what is recorded and runs together: without it they print something else.
 ABOUT_FUSION = [
-    *("docs/guide/profile.md", "docs/guide/graph.md"),
+    *("docs/guide/profile.md", "docs/guide/graph.md", "docs/guide/deferred.md"),
     *(name for name in PAGES if name.startswith("README")),
 ]
 FUSION_RULES = "docs/guide/fusion_rules.md"  # it needs fusion to run at all
