@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "check.h"
 #include "core/array.h"
 #include "core/promotion.h"
 #include "core/view.h"
@@ -17,16 +18,6 @@
 namespace {
 
 using namespace asc;
-
-int failures = 0;
-
-#define CHECK(condition)                                                \
-    do {                                                                \
-        if (!(condition)) {                                             \
-            std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-            ++failures;                                                 \
-        }                                                               \
-    } while (false)
 
 template <class F>
 bool raises(ErrorKind kind, F&& f) {

@@ -2,21 +2,12 @@
 #include <cstdio>
 #include <vector>
 
+#include "check.h"
 #include "graph/program.h"
 
 namespace {
 
 using namespace asc;
-
-int failures = 0;
-
-#define CHECK(condition)                                                \
-    do {                                                                \
-        if (!(condition)) {                                             \
-            std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-            ++failures;                                                 \
-        }                                                               \
-    } while (false)
 
 Value input(int k) { return {Value::From::Input, static_cast<uint8_t>(k)}; }
 Value result(size_t i) { return {Value::From::Result, static_cast<uint8_t>(i)}; }

@@ -10,20 +10,11 @@
 #include <vector>
 
 #include "backend/cpu/scratch.h"
+#include "check.h"
 
 namespace {
 
 using namespace asc;
-
-int failures = 0;
-
-#define CHECK(condition)                                                \
-    do {                                                                \
-        if (!(condition)) {                                             \
-            std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-            ++failures;                                                 \
-        }                                                               \
-    } while (false)
 
 constexpr int64_t kItems = 1000;
 
