@@ -1,7 +1,7 @@
 #include "backend/cpu/strands.h"
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
 
 #include "graph/program.h"
 
@@ -12,35 +12,27 @@ using Form = StrandForm;
 
 // The step of an operation whose first operand is in the register, and of one whose second is.
 struct Pair {
+    Op operation;
     StrandOp op, exchanged;
 };
-std::optional<Pair> step_of(Op op) {
-    switch (op) {
-        case Op::Add:
-            return Pair{StrandOp::Add, StrandOp::Add};
-        case Op::Multiply:
-            return Pair{StrandOp::Multiply, StrandOp::Multiply};
-        case Op::Subtract:
-            return Pair{StrandOp::Subtract, StrandOp::SubtractFrom};
-        case Op::Divide:
-            return Pair{StrandOp::Divide, StrandOp::DivideInto};
-        case Op::Maximum:
-            return Pair{StrandOp::Maximum, StrandOp::MaximumFrom};
-        case Op::Minimum:
-            return Pair{StrandOp::Minimum, StrandOp::MinimumFrom};
-        case Op::Negative:
-            return Pair{StrandOp::Negative, StrandOp::Negative};
-        case Op::Abs:
-            return Pair{StrandOp::Abs, StrandOp::Abs};
-        case Op::Square:
-            return Pair{StrandOp::Square, StrandOp::Square};
-        case Op::Sqrt:
-            return Pair{StrandOp::Sqrt, StrandOp::Sqrt};
-        case Op::Reciprocal:
-            return Pair{StrandOp::Reciprocal, StrandOp::Reciprocal};
-        default:
-            return std::nullopt;
-    }
+constexpr Pair kPairs[] = {
+    {Op::Add, StrandOp::Add, StrandOp::Add},
+    {Op::Multiply, StrandOp::Multiply, StrandOp::Multiply},
+    {Op::Subtract, StrandOp::Subtract, StrandOp::SubtractFrom},
+    {Op::Divide, StrandOp::Divide, StrandOp::DivideInto},
+    {Op::Maximum, StrandOp::Maximum, StrandOp::MaximumFrom},
+    {Op::Minimum, StrandOp::Minimum, StrandOp::MinimumFrom},
+    {Op::Negative, StrandOp::Negative, StrandOp::Negative},
+    {Op::Abs, StrandOp::Abs, StrandOp::Abs},
+    {Op::Square, StrandOp::Square, StrandOp::Square},
+    {Op::Sqrt, StrandOp::Sqrt, StrandOp::Sqrt},
+    {Op::Reciprocal, StrandOp::Reciprocal, StrandOp::Reciprocal},
+};
+const Pair* step_of(Op op) {
+    const Pair* end = std::end(kPairs);
+    const Pair* found =
+        std::find_if(kPairs, end, [op](const Pair& pair) { return pair.operation == op; });
+    return found == end ? nullptr : found;
 }
 
 bool fits(const Instruction& i) {
